@@ -1,0 +1,377 @@
+#include "maintenance/table_sweep.h"
+
+#include <cassert>
+#include <new>
+#include <optional>
+#include <utility>
+
+#include "absl/status/status.h"
+#include "absl/status/statusor.h"
+#include "absl/strings/str_cat.h"
+#include "maintenance/tick_budget.h"
+#include "registry/contract_violation.h"
+#include "registry/table_ref.h"
+
+namespace caretaker::maintenance {
+
+using registry::ContractViolation;
+using registry::IsContractViolation;
+using registry::Publication;
+using registry::TableRef;
+
+namespace {
+
+// Gives a table lock back on every path.
+class HeldLock {
+ public:
+  HeldLock(TableLocks* locks, uint64_t handle) : locks_(locks), handle_(handle) {}
+  HeldLock(const HeldLock&) = delete;
+  HeldLock& operator=(const HeldLock&) = delete;
+  ~HeldLock() {
+    if (locks_ != nullptr) Release().IgnoreError();
+  }
+
+  absl::Status Release() {
+    TableLocks* const locks = locks_;
+    locks_ = nullptr;
+    return locks->Unlock(handle_);
+  }
+
+ private:
+  TableLocks* locks_;
+  const uint64_t handle_;
+};
+
+}  // namespace
+
+// Engine answers of "I am in trouble, not the table" that end a tick when they come one after another.
+constexpr int kEngineUnavailableMax = 3;
+
+// One tick of a sweep. Functions that return false have ended the tick: ended_by or the status says why.
+class ActiveTick {
+ public:
+  ActiveTick(TableSweep* sweep, TickResult* result)
+      : sweep_(*sweep), host_(sweep->host_), budget_(host_.clock, &sweep->limits_), result_(*result) {}
+
+  void Perform();
+  // Writes what is known only at the end, whatever happened.
+  void Conclude();
+
+ private:
+  Backlog& backlog() { return sweep_.cursor_.backlog(); }
+
+  bool End(EndedBy ended_by) {
+    result_.ended_by = ended_by;
+    return false;
+  }
+  bool Fail(absl::Status status) {
+    result_.status = std::move(status);
+    return End(EndedBy::kUnset);
+  }
+
+  bool GoOn();
+  bool HasRightToAct();
+  bool BudgetLeft();
+  registry::MetaStoreCall Call() { return {budget_.MetaStoreCallNs(), fence_token_}; }
+
+  bool ScanPage();
+  absl::Status ScanOnce();
+  void SweepBacklog();
+  bool Visit(size_t index, bool again);
+  bool VisitLocked(size_t index, const TableRef& table);
+  bool Operate(size_t index, const TableRef& table);
+  bool EngineFailed(size_t index, const absl::Status& status);
+  bool Publish(size_t index, uint64_t version);
+  bool Finish(size_t index, Outcome outcome, const absl::Status& why = absl::OkStatus());
+  bool FinishAndFail(size_t index, Outcome outcome, absl::Status violation);
+  void EndCycle();
+
+  TableSweep& sweep_;
+  const SweepHost& host_;
+  TickBudget budget_;
+  TickResult& result_;
+  std::optional<uint64_t> fence_token_;
+  int engine_unavailable_ = 0;
+};
+
+void ActiveTick::Perform() {
+  result_.tick_number = ++sweep_.ticks_;
+  result_.cycle_number = sweep_.cycle_.number;
+  result_.backlog_before = backlog().size();
+  result_.call_again_ms = sweep_.limits_.interval_ms();
+  if (!GoOn()) return;
+  if (backlog().empty() && !ScanPage()) return;
+  if (!backlog().empty()) SweepBacklog();
+}
+
+void ActiveTick::Conclude() {
+  result_.backlog_after = backlog().size();
+  result_.lock_wait_ns = budget_.lock_wait_ns();
+  sweep_.cycle_.visited += result_.finished();
+  EndCycle();
+  result_.duration_ns = budget_.ElapsedNs();
+  result_.overrun_ns = budget_.OverrunNs();
+  assert(result_.CountsAddUp());
+}
+
+bool ActiveTick::GoOn() {
+  if (host_.control == nullptr) return true;
+  bool cancelled = false;
+  const absl::Status asked = host_.control->IsCancelled(&cancelled);
+  if (IsContractViolation(asked)) return Fail(asked);
+  if (cancelled || !asked.ok()) return End(EndedBy::kCancelled);
+  return HasRightToAct();
+}
+
+bool ActiveTick::HasRightToAct() {
+  if (host_.control == nullptr) return true;
+  bool may_act = false;
+  fence_token_.reset();
+  const absl::Status asked = host_.control->MayAct(&may_act, &fence_token_);
+  if (IsContractViolation(asked)) return Fail(asked);
+  if (!may_act || !asked.ok()) return End(EndedBy::kFenced);
+  return true;
+}
+
+bool ActiveTick::BudgetLeft() {
+  if (budget_.OperationsSpent()) return End(EndedBy::kOperations);
+  if (budget_.TimeSpent()) return End(EndedBy::kTime);
+  return true;
+}
+
+bool ActiveTick::ScanPage() {
+  const Cursor& cursor = sweep_.cursor_;
+  while (true) {
+    absl::Status scanned = ScanOnce();
+    if (!scanned.ok()) return Fail(std::move(scanned));
+    result_.scanned = backlog().size();
+    if (!backlog().empty()) return true;
+    if (cursor.end_of_prefix()) return End(EndedBy::kNothingToDo);
+    // Nothing but scanning was done, and there is more: calling again at once costs nothing that the bounds protect.
+    if (result_.scan_requests >= sweep_.limits_.scan_requests_max()) {
+      result_.call_again_ms = 0;
+      return End(EndedBy::kNothingToDo);
+    }
+    if (budget_.TimeSpent()) {
+      result_.call_again_ms = 0;
+      return End(EndedBy::kTime);
+    }
+    if (!GoOn()) return false;
+  }
+}
+
+// One scan request. Moves the cursor only when the page is whole.
+absl::Status ActiveTick::ScanOnce() {
+  Cursor& cursor = sweep_.cursor_;
+  registry::TableRegistrationPage& page = sweep_.next_page_;
+  ++result_.scan_requests;
+  const int64_t started_ns = budget_.NowNs();
+  absl::Status scanned =
+      sweep_.registry_.ScanTablesPage(Call(), cursor.continuation(), sweep_.limits_.table_page_size(), &page);
+  result_.scan_ns += budget_.NowNs() - started_ns;
+  bool restart = absl::IsOutOfRange(scanned) && !cursor.continuation().empty();
+  if (scanned.ok() && page.empty() && !page.end_of_prefix() && page.continuation() == cursor.continuation()) {
+    scanned = ContractViolation("scan_page", "a page without entries continues where it began", "H-9");
+    restart = true;
+  }
+  if (scanned.ok()) {
+    sweep_.busy_.reserve(page.size());
+    cursor.Advance(&page);
+  } else if (restart) {
+    // This continuation leads nowhere: keeping it would fail every tick from now on.
+    cursor.Restart();
+    result_.cycle_restarted = true;
+  }
+  return scanned;
+}
+
+void ActiveTick::SweepBacklog() {
+  std::vector<size_t>& busy = sweep_.busy_;
+  busy.clear();
+  bool going_on = true;
+  const size_t front = backlog().Next(0);
+  for (size_t index = front; going_on && index != backlog().end(); index = backlog().Next(index + 1)) {
+    going_on = (index == front || BudgetLeft()) && Visit(index, /*again=*/false);
+  }
+  size_t next = 0;
+  while (going_on && next < busy.size() && BudgetLeft()) going_on = Visit(busy[next++], /*again=*/true);
+  // Those that the tick did not come back to had their try.
+  for (; next < busy.size(); ++next) Finish(busy[next], Outcome::kLockBusy);
+  const bool cut_by_budget = result_.ended_by == EndedBy::kOperations || result_.ended_by == EndedBy::kTime;
+  if (backlog().empty() && (going_on || cut_by_budget)) End(EndedBy::kPageDone);
+}
+
+// Takes one candidate. With `again` it was busy before: a lock that is still held is its outcome.
+bool ActiveTick::Visit(size_t index, bool again) {
+  const absl::StatusOr<TableRef> table = backlog().page().table(index);
+  if (!table.ok()) return Finish(index, Outcome::kCorrupt, table.status());
+  if (!GoOn()) return false;
+  const int64_t wait_ns = again ? 0 : budget_.LockWaitNs();
+  const int64_t started_ns = budget_.NowNs();
+  LockOutcome outcome = LockOutcome::kBusy;
+  uint64_t handle = 0;
+  const absl::Status locked = host_.locks->Lock(table->table_namespace, table->table_name, wait_ns, &outcome, &handle);
+  budget_.ChargeLockWait(budget_.NowNs() - started_ns);
+  if (IsContractViolation(locked)) return FinishAndFail(index, Outcome::kLockFailed, locked);
+  if (!locked.ok()) return Finish(index, Outcome::kLockFailed, locked);
+  if (outcome == LockOutcome::kCancelled) return End(EndedBy::kCancelled);
+  if (outcome == LockOutcome::kBusy) {
+    if (again) return Finish(index, Outcome::kLockBusy);
+    sweep_.busy_.push_back(index);
+    return true;
+  }
+  HeldLock lock(host_.locks, handle);
+  const bool going_on = VisitLocked(index, *table);
+  const absl::Status unlocked = lock.Release();
+  return unlocked.ok() ? going_on : Fail(unlocked);
+}
+
+bool ActiveTick::VisitLocked(size_t index, const TableRef& table) {
+  if (!GoOn()) return false;
+  const Backlog& candidates = backlog();
+  registry::StoredRegistration& stored = sweep_.stored_;
+  const absl::Status read = sweep_.registry_.Get(Call(), candidates.page().key(index), &stored);
+  if (IsContractViolation(read)) return FinishAndFail(index, Outcome::kReadFailed, read);
+  if (absl::IsNotFound(read)) return Finish(index, Outcome::kGone);
+  if (!read.ok()) return Finish(index, Outcome::kReadFailed, read);
+  if (registry::Fingerprint(stored.value.view()) != candidates.page().value_fingerprint(index)) {
+    ++result_.generation_changed;
+  }
+  if (IsContractViolation(stored.decoded)) return FinishAndFail(index, Outcome::kCorrupt, stored.decoded);
+  if (absl::IsDataLoss(stored.decoded)) return Finish(index, Outcome::kCorrupt, stored.decoded);
+  if (!stored.decoded.ok()) return Finish(index, Outcome::kReadFailed, stored.decoded);
+  if (sweep_.limits_.check_drop_markers()) {
+    bool dropping = false;
+    const absl::Status looked = sweep_.registry_.Exists(Call(), registry::DropMarkerKey(table), &dropping);
+    if (IsContractViolation(looked)) return FinishAndFail(index, Outcome::kReadFailed, looked);
+    if (!looked.ok()) return Finish(index, Outcome::kReadFailed, looked);
+    if (dropping) return Finish(index, Outcome::kDropping);
+  }
+  return Operate(index, table);
+}
+
+// Hands the generation that was read under the lock, and no other, to the engine.
+bool ActiveTick::Operate(size_t index, const TableRef& table) {
+  const registry::StoredRegistration& stored = sweep_.stored_;
+  TableGeneration generation;
+  generation.table_namespace = table.table_namespace;
+  generation.table_name = table.table_name;
+  generation.location = stored.registration.location;
+  generation.engine = stored.registration.engine;
+  generation.incarnation = stored.registration.incarnation_id;
+  generation.version = stored.registration.current_version;
+  generation.value = stored.value.view();
+
+  ++result_.operations;
+  budget_.ChargeOperation();
+  const int64_t started_ns = budget_.NowNs();
+  OperationResult operation;
+  const absl::Status maintained = host_.engine->Maintain({budget_.OperationNs(), fence_token_}, generation, &operation);
+  result_.engine_ns += budget_.NowNs() - started_ns;
+  if (!maintained.ok()) return EngineFailed(index, maintained);
+  engine_unavailable_ = 0;
+  if (!operation.new_version.has_value()) return Finish(index, Outcome::kUnchanged);
+  if (*operation.new_version <= generation.version) {
+    return FinishAndFail(index, Outcome::kEngineFailed,
+                         ContractViolation("maintain",
+                                           absl::StrCat("changed to version ", *operation.new_version,
+                                                        ", allowed above ", generation.version),
+                                           "E-3"));
+  }
+  if (!host_.publishes) return Finish(index, Outcome::kMaintained);
+  return Publish(index, *operation.new_version);
+}
+
+bool ActiveTick::EngineFailed(size_t index, const absl::Status& status) {
+  if (IsContractViolation(status)) return FinishAndFail(index, Outcome::kEngineFailed, status);
+  const bool in_trouble = absl::IsUnavailable(status) || absl::IsResourceExhausted(status);
+  engine_unavailable_ = in_trouble ? engine_unavailable_ + 1 : 0;
+  if (absl::IsDeadlineExceeded(status)) {
+    Finish(index, Outcome::kEngineTimedOut, status);
+  } else {
+    Finish(index, absl::IsCancelled(status) ? Outcome::kInterrupted : Outcome::kEngineFailed, status);
+  }
+  return engine_unavailable_ < kEngineUnavailableMax || End(EndedBy::kEngineUnavailable);
+}
+
+bool ActiveTick::Publish(size_t index, uint64_t version) {
+  const absl::string_view key = backlog().page().key(index);
+  const registry::StoredRegistration& stored = sweep_.stored_;
+  if (!HasRightToAct()) {
+    Finish(index, Outcome::kFenced);
+    return false;
+  }
+  Publication publication = Publication::kUnknown;
+  absl::Status published = sweep_.registry_.PublishVersion(Call(), key, stored, version, &publication);
+  if (IsContractViolation(published)) return FinishAndFail(index, Outcome::kPublishUnknown, published);
+  if (!published.ok()) return Finish(index, Outcome::kPublishFailed, published);
+  if (publication == Publication::kUnknown) {
+    published = sweep_.registry_.ConfirmPublication(Call(), key, stored, &publication);
+    if (!published.ok()) return FinishAndFail(index, Outcome::kPublishUnknown, published);
+  }
+  switch (publication) {
+    case Publication::kPublished:
+      return Finish(index, Outcome::kMaintained);
+    case Publication::kConflict:
+      return Finish(index, Outcome::kConflict);
+    case Publication::kUnknown:
+      return Finish(index, Outcome::kPublishUnknown);
+    case Publication::kFenced:
+      Finish(index, Outcome::kFenced);
+      return End(EndedBy::kFenced);
+  }
+  return true;
+}
+
+// The candidate's one outcome. Always true: the tick goes on.
+bool ActiveTick::Finish(size_t index, Outcome outcome, const absl::Status& why) {
+  ++result_.outcomes[static_cast<size_t>(outcome)];
+  backlog().Finish(index);
+  if (!EndedWell(outcome) && result_.samples.size() < TickResult::kSamplesMax) {
+    result_.samples.push_back(
+        {outcome,
+         absl::StrCat(registry::Printable(backlog().page().key(index), TickResult::kSampleKeySizeMax),
+                      why.ok() ? "" : ": ",
+                      registry::Printable(absl::string_view(why.message()), TickResult::kSampleMessageSizeMax))});
+  }
+  return true;
+}
+
+bool ActiveTick::FinishAndFail(size_t index, Outcome outcome, absl::Status violation) {
+  Finish(index, outcome, violation);
+  return Fail(std::move(violation));
+}
+
+void ActiveTick::EndCycle() {
+  CycleStatus& cycle = sweep_.cycle_;
+  if (result_.cycle_restarted) {
+    ++cycle.restarted;
+    ++cycle.number;
+    cycle.visited = 0;
+  } else if (backlog().empty() && sweep_.cursor_.end_of_prefix()) {
+    result_.cycle_completed = true;
+    ++cycle.completed;
+    ++cycle.number;
+    cycle.last_visited = cycle.visited;
+    cycle.visited = 0;
+    sweep_.cursor_.Restart();
+  }
+}
+
+TableSweep::TableSweep(const SweepHost& host, const MaintenanceLimits& limits, absl::string_view prefix)
+    : host_(host), limits_(limits), registry_(host.metastore, host.codec, prefix) {}
+
+void TableSweep::Tick(TickResult* result) {
+  *result = TickResult();
+  ActiveTick tick(this, result);
+  try {
+    tick.Perform();
+  } catch (const std::bad_alloc&) {
+    // Not thrown by us, but by every container; what was not finished is still in the backlog.
+    result->status = absl::ResourceExhaustedError("");
+    result->ended_by = EndedBy::kUnset;
+  }
+  tick.Conclude();
+}
+
+}  // namespace caretaker::maintenance

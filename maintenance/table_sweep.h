@@ -1,0 +1,87 @@
+// The work of a tick. In numbered steps, each with the function in table_sweep.cc that takes it:
+//
+//   1. Cancel and the right to act are asked for; they beat everything below.                          GoOn
+//   2. With an empty backlog, one page is scanned, by a few requests if the first ones are empty. Its
+//      continuation is the cursor's from then on, its entries are the backlog.                         ScanPage
+//   3. Candidates are taken from the front of the backlog while operations and time last.              SweepBacklog
+//   4. For each: lock, ask again, read again, maintain exactly that generation, ask for the right
+//      to act, publish by compare-and-set, unlock.                            Visit, VisitLocked, Operate, Publish
+//   5. Tables that were busy are tried once more, without waiting.                                     SweepBacklog
+//   6. The end of the prefix with an empty backlog ends the cycle.                                     EndCycle
+//
+// Bounds: at most table_page_size entries, scan_requests_max scan requests and max_operations operations a tick, one
+// table lock at a time, one page in memory. Nothing grows with the registry.
+#ifndef CARETAKER_MAINTENANCE_TABLE_SWEEP_H_
+#define CARETAKER_MAINTENANCE_TABLE_SWEEP_H_
+
+#include <cstddef>
+#include <cstdint>
+#include <vector>
+
+#include "absl/strings/string_view.h"
+#include "maintenance/cursor.h"
+#include "maintenance/engine.h"
+#include "maintenance/host_control.h"
+#include "maintenance/maintenance_limits.h"
+#include "maintenance/table_locks.h"
+#include "maintenance/tick_result.h"
+#include "registry/metastore.h"
+#include "registry/registration_codec.h"
+#include "registry/table_registration_page.h"
+#include "registry/table_registry.h"
+
+namespace caretaker::maintenance {
+
+// What a sweep works with; all borrowed, and must outlive it. `control` may be null: never cancelled, always allowed.
+struct SweepHost {
+  registry::MetaStore* metastore = nullptr;
+  registry::RegistrationCodec* codec = nullptr;
+  TableLocks* locks = nullptr;
+  Engine* engine = nullptr;
+  HostControl* control = nullptr;
+  Clock* clock = nullptr;
+  // False: the engine publishes new versions itself, and a changed table is maintained.
+  bool publishes = true;
+};
+
+// Where the walk over the registry is.
+struct CycleStatus {
+  uint64_t number = 1;        // Of the cycle that the next tick works in.
+  uint64_t visited = 0;       // Tables that ended in an outcome in it.
+  uint64_t completed = 0;     // Cycles completed so far.
+  uint64_t last_visited = 0;  // Tables visited in the last complete cycle.
+  uint64_t restarted = 0;     // Cycles broken off because the metastore did not accept their continuation.
+};
+
+// Thread-safety: one thread at a time.
+class TableSweep {
+ public:
+  // REQUIRES: registry::ValidateTablePrefix(prefix) is OK.
+  TableSweep(const SweepHost& host, const MaintenanceLimits& limits, absl::string_view prefix);
+
+  // Runs one tick on this thread and writes what it did to `*result`; blocks as long as the host's functions do. Never
+  // throws: out of memory is the tick's status, and the tables that were not finished stay in the backlog.
+  void Tick(TickResult* result);
+
+  const CycleStatus& cycle() const { return cycle_; }
+  size_t backlog_size() const { return cursor_.backlog().size(); }
+
+ private:
+  friend class ActiveTick;
+
+  const SweepHost host_;
+  const MaintenanceLimits limits_;
+  registry::TableRegistry registry_;
+  Cursor cursor_;
+  CycleStatus cycle_;
+  uint64_t ticks_ = 0;
+
+  // Kept between ticks for their memory only.
+  registry::TableRegistrationPage next_page_;
+  registry::StoredRegistration stored_;
+  std::vector<size_t> busy_;
+};
+
+}  // namespace caretaker::maintenance
+
+#endif  // CARETAKER_MAINTENANCE_TABLE_SWEEP_H_

@@ -1,0 +1,642 @@
+#include "maintenance/table_sweep.h"
+
+#include <gmock/gmock.h>
+#include <gtest/gtest.h>
+
+#include <algorithm>
+#include <memory>
+#include <string>
+#include <vector>
+
+#include "absl/status/status.h"
+#include "absl/strings/str_cat.h"
+#include "maintenance/maintenance_limits.h"
+#include "registry/contract_violation.h"
+#include "registry/registration_codec.h"
+#include "testing/fakes/counting_metastore.h"
+#include "testing/fakes/fake_host.h"
+#include "testing/fakes/in_memory_metastore.h"
+
+namespace caretaker::maintenance {
+namespace {
+
+using ::testing::ElementsAre;
+using ::testing::HasSubstr;
+using ::testing::IsEmpty;
+
+std::string Registration(uint64_t version, absl::string_view incarnation = "i1") {
+  return absl::StrCat(R"({"location":"at/)", incarnation, R"(","engine":"e","current_version":)", version,
+                      R"(,"incarnation_id":")", incarnation, "\"}");
+}
+
+class TableSweepTest : public ::testing::Test {
+ protected:
+  void PutTables(const std::vector<std::string>& names) {
+    for (const std::string& name : names) store_.Put("tbl/n/" + name, Registration(1));
+  }
+
+  // Settings by name without the prefix, for the sweep that the next Tick makes.
+  void Set(Setting setting, int64_t value) { texts_.push_back({setting, absl::StrCat(value)}); }
+
+  const TickResult& Tick() {
+    if (sweep_ == nullptr) {
+      std::vector<GivenSetting> given;
+      for (const auto& [setting, text] : texts_) given.push_back({setting, SettingSource::kOption, text});
+      const auto limits = MaintenanceLimits::TryNew(given);
+      EXPECT_TRUE(limits.ok()) << limits.status();
+      SweepHost host;
+      host.metastore = &metastore_;
+      host.codec = &codec_;
+      host.locks = &locks_;
+      host.engine = &engine_;
+      host.control = &control_;
+      host.clock = &clock_;
+      host.publishes = publishes_;
+      sweep_ = std::make_unique<TableSweep>(host, *limits, "tbl/");
+    }
+    sweep_->Tick(&result_);
+    EXPECT_TRUE(result_.CountsAddUp()) << EventText(result_);
+    EXPECT_EQ(locks_.open(), 0u) << "a lock was kept";
+    return result_;
+  }
+
+  uint64_t Count(Outcome outcome) const { return result_.outcome(outcome); }
+  std::string Version(const std::string& name) { return store_.Read("tbl/n/" + name).value_or("gone"); }
+
+  testing::InMemoryMetaStore store_;
+  testing::CountingMetaStore metastore_{&store_};
+  registry::JsonRegistrationCodec codec_;
+  testing::FakeClock clock_;
+  testing::FakeTableLocks locks_{&clock_};
+  testing::FakeEngine engine_;
+  testing::FakeControl control_;
+  bool publishes_ = true;
+  std::vector<std::pair<Setting, std::string>> texts_;
+  std::unique_ptr<TableSweep> sweep_;
+  TickResult result_;
+};
+
+// ---------------------------------------------------------------- pages and cycles
+
+TEST_F(TableSweepTest, TableMaintenancePagesResumeWithoutFullRegistrySweep) {
+  PutTables({"a", "b", "c"});
+  Set(Setting::kTablePageSize, 2);
+
+  EXPECT_EQ(Tick().operations, 2u);
+  EXPECT_EQ(result_.ended_by, EndedBy::kPageDone);
+  EXPECT_FALSE(result_.cycle_completed);
+  ASSERT_EQ(metastore_.scans.size(), 1u);
+  EXPECT_EQ(metastore_.scans[0].limit, 2u);
+
+  EXPECT_EQ(Tick().operations, 1u);
+  EXPECT_TRUE(result_.cycle_completed);
+  EXPECT_EQ(metastore_.scans.size(), 2u);
+  EXPECT_THAT(metastore_.gets, ElementsAre("tbl/n/a", "tbl/n/b", "tbl/n/c"));
+  EXPECT_THAT(engine_.tables(), ElementsAre("n/a", "n/b", "n/c"));
+  EXPECT_EQ(metastore_.publications.size(), 3u);
+  EXPECT_EQ(Version("c"), Registration(2));
+}
+
+TEST_F(TableSweepTest, NextCycleBeginsAtTheFirstKey) {
+  PutTables({"a", "b"});
+  Set(Setting::kTablePageSize, 2);
+  Tick();
+  EXPECT_TRUE(result_.cycle_completed);
+  EXPECT_EQ(result_.cycle_number, 1u);
+  Tick();
+  EXPECT_EQ(result_.cycle_number, 2u);
+  EXPECT_THAT(engine_.tables(), ElementsAre("n/a", "n/b", "n/a", "n/b"));
+  EXPECT_EQ(sweep_->cycle().last_visited, 2u);
+  EXPECT_EQ(Version("a"), Registration(3));
+}
+
+TEST_F(TableSweepTest, AnEmptyRegistryIsACompleteCycle) {
+  Tick();
+  EXPECT_TRUE(result_.status.ok());
+  EXPECT_EQ(result_.ended_by, EndedBy::kNothingToDo);
+  EXPECT_TRUE(result_.cycle_completed);
+  EXPECT_EQ(result_.call_again_ms, 60000);
+}
+
+TEST_F(TableSweepTest, TableMaintenanceReresolvesAfterScannedGenerationChanges) {
+  PutTables({"a"});
+  // Another party holds the table's lock while the page is scanned, and replaces the table before it lets go.
+  bool scanned = false;
+  locks_.held.insert("n/a");
+  metastore_.on_scanned = [&] { scanned = true; };
+  locks_.on_lock = [&](const std::string&) {
+    ASSERT_TRUE(scanned);
+    store_.Put("tbl/n/a", Registration(7, "i2"));
+    locks_.held.erase("n/a");
+  };
+  Tick();
+  ASSERT_EQ(engine_.operations.size(), 1u);
+  EXPECT_EQ(engine_.operations[0].incarnation, "i2");
+  EXPECT_EQ(engine_.operations[0].location, "at/i2");
+  EXPECT_EQ(engine_.operations[0].version, 7u);
+  EXPECT_EQ(engine_.operations[0].value, Registration(7, "i2"));
+  EXPECT_EQ(result_.generation_changed, 1u);
+  EXPECT_EQ(Version("a"), Registration(8, "i2"));
+}
+
+TEST_F(TableSweepTest, UndecodableTablesStopNothing) {
+  PutTables({"a", "b", "d", "e"});
+  store_.Put("tbl/n/c", "{\"location\":");
+  store_.Put("tbl/nameless", Registration(1));
+  Set(Setting::kTablePageSize, 2);
+  uint64_t corrupt = 0;
+  for (int tick = 0; tick < 3; ++tick) corrupt += Tick().outcome(Outcome::kCorrupt);
+  EXPECT_TRUE(result_.cycle_completed);
+  EXPECT_EQ(corrupt, 2u);
+  EXPECT_THAT(engine_.tables(), ElementsAre("n/a", "n/b", "n/d", "n/e"));
+}
+
+TEST_F(TableSweepTest, EmptyPagesAreNotTheEnd) {
+  PutTables({"a"});
+  Set(Setting::kScanRequestsMax, 3);
+  // A hole of deleted keys: pages without entries that go on.
+  int empty_pages = 4;
+  class Hole : public registry::MetaStore {
+   public:
+    Hole(registry::MetaStore* store, int* left) : store_(store), left_(left) {}
+    absl::Status ScanPage(const registry::MetaStoreCall& call, absl::string_view prefix, absl::string_view continuation,
+                          uint32_t limit, registry::PageSink& sink) override {
+      if (--*left_ < 0) return store_->ScanPage(call, prefix, "", limit, sink);
+      sink.ContinueAfter(absl::StrCat(continuation, "x"));
+      return absl::OkStatus();
+    }
+    absl::Status Get(const registry::MetaStoreCall& call, absl::string_view key, registry::ValueSink& sink) override {
+      return store_->Get(call, key, sink);
+    }
+    absl::Status CompareAndSet(const registry::MetaStoreCall& call, absl::string_view key, absl::string_view expected,
+                               absl::string_view desired, registry::CompareAndSetOutcome* outcome) override {
+      return store_->CompareAndSet(call, key, expected, desired, outcome);
+    }
+
+   private:
+    registry::MetaStore* store_;
+    int* left_;
+  } hole(&store_, &empty_pages);
+  SweepHost host{&hole, &codec_, &locks_, &engine_, nullptr, &clock_, true};
+  const GivenSetting three{Setting::kScanRequestsMax, SettingSource::kOption, "3"};
+  TableSweep sweep(host, *MaintenanceLimits::TryNew({three}), "tbl/");
+  sweep.Tick(&result_);
+  EXPECT_EQ(result_.scan_requests, 3u);
+  EXPECT_EQ(result_.ended_by, EndedBy::kNothingToDo);
+  EXPECT_EQ(result_.call_again_ms, 0);
+  EXPECT_FALSE(result_.cycle_completed);
+  sweep.Tick(&result_);
+  EXPECT_EQ(result_.scan_requests, 2u);
+  EXPECT_EQ(result_.operations, 1u);
+  EXPECT_EQ(result_.call_again_ms, 60000);
+  EXPECT_TRUE(result_.cycle_completed);
+}
+
+TEST_F(TableSweepTest, AFailedScanKeepsTheCursor) {
+  PutTables({"a", "b", "c"});
+  Set(Setting::kTablePageSize, 2);
+  Tick();
+  metastore_.scan_answers = {absl::UnavailableError("no answer")};
+  Tick();
+  EXPECT_EQ(result_.status.code(), absl::StatusCode::kUnavailable);
+  EXPECT_EQ(result_.ended_by, EndedBy::kUnset);
+  EXPECT_EQ(result_.scanned, 0u);
+  Tick();
+  EXPECT_THAT(engine_.tables(), ElementsAre("n/a", "n/b", "n/c"));
+  EXPECT_EQ(metastore_.scans[1].continuation, metastore_.scans[2].continuation);
+}
+
+TEST_F(TableSweepTest, ARejectedContinuationBeginsAgain) {
+  PutTables({"a", "b", "c"});
+  Set(Setting::kTablePageSize, 2);
+  Tick();
+  metastore_.scan_answers = {absl::OutOfRangeError("another layout")};
+  Tick();
+  EXPECT_EQ(result_.status.code(), absl::StatusCode::kOutOfRange);
+  EXPECT_TRUE(result_.cycle_restarted);
+  EXPECT_FALSE(result_.cycle_completed);
+  EXPECT_TRUE(Tick().status.ok());
+  EXPECT_EQ(result_.cycle_number, 2u);
+  EXPECT_EQ(metastore_.scans[2].continuation, "");
+  EXPECT_THAT(engine_.tables(), ElementsAre("n/a", "n/b", "n/a", "n/b"));
+}
+
+// ---------------------------------------------------------------- budgets
+
+TEST_F(TableSweepTest, AnOperationBudgetBelowThePageReachesEverything) {
+  PutTables({"a", "b", "c", "d", "e"});
+  Set(Setting::kTablePageSize, 3);
+  Set(Setting::kMaxOperations, 2);
+  EXPECT_EQ(Tick().ended_by, EndedBy::kOperations);
+  EXPECT_EQ(result_.backlog_after, 1u);
+  EXPECT_EQ(Tick().ended_by, EndedBy::kPageDone);
+  EXPECT_EQ(result_.backlog_before, 1u);
+  EXPECT_EQ(result_.scanned, 0u) << "a tick with a backlog scans nothing";
+  EXPECT_EQ(Tick().ended_by, EndedBy::kPageDone);
+  EXPECT_TRUE(result_.cycle_completed);
+  EXPECT_THAT(engine_.tables(), ElementsAre("n/a", "n/b", "n/c", "n/d", "n/e"));
+}
+
+TEST_F(TableSweepTest, ASpentTickStillTakesOneTable) {
+  PutTables({"a", "b", "c"});
+  Set(Setting::kTickBudgetMs, 100);
+  engine_.on_maintain = [&](const testing::FakeEngine::Operation&) { clock_.AdvanceMs(250); };
+  for (const char* table : {"n/a", "n/b"}) {
+    Tick();
+    EXPECT_EQ(engine_.tables().back(), table);
+    EXPECT_EQ(result_.operations, 1u);
+    EXPECT_EQ(result_.ended_by, EndedBy::kTime);
+    EXPECT_EQ(result_.overrun_ns, 150'000'000);
+  }
+  EXPECT_EQ(Tick().ended_by, EndedBy::kPageDone);
+}
+
+TEST_F(TableSweepTest, TheBudgetIsExactAtItsEdge) {
+  PutTables({"a", "b"});
+  Set(Setting::kTickBudgetMs, 100);
+  engine_.on_maintain = [&](const testing::FakeEngine::Operation&) { clock_.now_ns += 99'999'999; };
+  EXPECT_EQ(Tick().operations, 2u);
+  sweep_.reset();
+  engine_.on_maintain = [&](const testing::FakeEngine::Operation&) { clock_.now_ns += 100'000'000; };
+  EXPECT_EQ(Tick().operations, 1u);
+}
+
+TEST_F(TableSweepTest, CallsAreToldTheTimeThatRemains) {
+  PutTables({"a"});
+  Set(Setting::kTickBudgetMs, 5000);
+  Set(Setting::kTableTimeoutMs, 700);
+  engine_.on_maintain = [&](const testing::FakeEngine::Operation&) { clock_.AdvanceMs(4900); };
+  Tick();
+  ASSERT_EQ(metastore_.calls.size(), 3u);
+  EXPECT_EQ(metastore_.calls[0].remaining_ns, 5'000'000'000);
+  EXPECT_EQ(engine_.operations[0].call.remaining_ns, 700'000'000);
+  EXPECT_EQ(metastore_.calls[2].remaining_ns, 1'000'000'000) << "a publication is given time even when none is left";
+}
+
+TEST_F(TableSweepTest, WithoutBudgetsNothingIsLimited) {
+  PutTables({"a"});
+  Set(Setting::kTableTimeoutMs, 0);
+  Tick();
+  EXPECT_FALSE(metastore_.calls[0].remaining_ns.has_value());
+  EXPECT_FALSE(engine_.operations[0].call.remaining_ns.has_value());
+}
+
+TEST_F(TableSweepTest, AClockThatGoesBackHurtsNothing) {
+  PutTables({"a", "b", "c"});
+  Set(Setting::kTickBudgetMs, 100);
+  engine_.on_maintain = [&](const testing::FakeEngine::Operation&) { clock_.AdvanceMs(-1000); };
+  EXPECT_EQ(Tick().operations, 3u);
+  EXPECT_GE(result_.duration_ns, 0);
+  EXPECT_GE(result_.engine_ns, 0);
+}
+
+// ---------------------------------------------------------------- locks
+
+TEST_F(TableSweepTest, AHeldLockDelaysNoOtherTable) {
+  PutTables({"a", "b", "c"});
+  locks_.held.insert("n/a");
+  Tick();
+  EXPECT_THAT(engine_.tables(), ElementsAre("n/b", "n/c"));
+  EXPECT_EQ(Count(Outcome::kLockBusy), 1u);
+  // Waited for once, then tried once more at the end without waiting.
+  ASSERT_EQ(locks_.attempts.size(), 4u);
+  EXPECT_EQ(locks_.attempts[0].wait_ns, 1'000'000'000);
+  EXPECT_EQ(locks_.attempts[3].table, "n/a");
+  EXPECT_EQ(locks_.attempts[3].wait_ns, 0);
+  EXPECT_EQ(result_.lock_wait_ns, 1'000'000'000);
+}
+
+TEST_F(TableSweepTest, ABusyTableIsTriedAgainAtTheEnd) {
+  PutTables({"a", "b"});
+  locks_.held.insert("n/a");
+  engine_.on_maintain = [&](const testing::FakeEngine::Operation&) { locks_.held.erase("n/a"); };
+  Tick();
+  EXPECT_THAT(engine_.tables(), ElementsAre("n/b", "n/a"));
+  EXPECT_EQ(Count(Outcome::kLockBusy), 0u);
+}
+
+TEST_F(TableSweepTest, BusyTablesEndWithTheTickThatMetThem) {
+  PutTables({"a", "b", "c"});
+  locks_.held.insert("n/a");
+  Set(Setting::kMaxOperations, 1);
+  EXPECT_EQ(Tick().ended_by, EndedBy::kOperations);
+  EXPECT_EQ(Count(Outcome::kLockBusy), 1u);
+  EXPECT_EQ(result_.backlog_after, 1u);
+  Tick();
+  EXPECT_THAT(engine_.tables(), ElementsAre("n/b", "n/c"));
+  EXPECT_TRUE(result_.cycle_completed);
+}
+
+TEST_F(TableSweepTest, ASecondTryThatIsCutKeepsTheTable) {
+  PutTables({"a", "b"});
+  locks_.held.insert("n/a");
+  engine_.on_maintain = [&](const testing::FakeEngine::Operation&) { locks_.held.erase("n/a"); };
+  // Cancel arrives right after the second try got the lock: two questions before and after each lock, one at the start.
+  control_.cancelled_from = 6;
+  EXPECT_EQ(Tick().ended_by, EndedBy::kCancelled);
+  EXPECT_EQ(locks_.attempts.size(), 3u);
+  EXPECT_EQ(result_.backlog_after, 1u);
+  EXPECT_EQ(Count(Outcome::kLockBusy), 0u);
+  control_ = testing::FakeControl();
+  Tick();
+  EXPECT_THAT(engine_.tables(), ElementsAre("n/b", "n/a"));
+}
+
+TEST_F(TableSweepTest, LockWaitsAreBoundedPerTick) {
+  std::vector<std::string> names;
+  for (char name = 'a'; name <= 'j'; ++name) names.emplace_back(1, name);
+  PutTables(names);
+  for (size_t i = 0; i < 8; ++i) locks_.held.insert("n/" + names[i]);
+  Set(Setting::kLockWaitMs, 1000);
+  Set(Setting::kLockBudgetMs, 2500);
+  Tick();
+  EXPECT_EQ(result_.lock_wait_ns, 2'500'000'000);
+  EXPECT_EQ(result_.engine_ns, 0);
+  EXPECT_EQ(Count(Outcome::kLockBusy), 8u);
+  EXPECT_THAT(engine_.tables(), ElementsAre("n/i", "n/j")) << "a spent lock budget ends no tick";
+  EXPECT_EQ(locks_.attempts[2].wait_ns, 500'000'000);
+  EXPECT_EQ(locks_.attempts[3].wait_ns, 0);
+}
+
+TEST_F(TableSweepTest, ALockBudgetOfZeroOnlyTries) {
+  PutTables({"a"});
+  locks_.held.insert("n/a");
+  Set(Setting::kLockBudgetMs, 0);
+  Tick();
+  for (const auto& attempt : locks_.attempts) EXPECT_EQ(attempt.wait_ns, 0);
+  EXPECT_EQ(result_.lock_wait_ns, 0);
+}
+
+TEST_F(TableSweepTest, ALockWaitEndsWithTheTick) {
+  PutTables({"a"});
+  locks_.held.insert("n/a");
+  Set(Setting::kTickBudgetMs, 300);
+  Tick();
+  EXPECT_EQ(locks_.attempts[0].wait_ns, 300'000'000);
+}
+
+TEST_F(TableSweepTest, AFailingLockIsTheTablesOutcome) {
+  PutTables({"a", "b"});
+  locks_.failures["n/a"] = absl::UnavailableError("lock service");
+  Tick();
+  EXPECT_EQ(Count(Outcome::kLockFailed), 1u);
+  EXPECT_THAT(engine_.tables(), ElementsAre("n/b"));
+}
+
+TEST_F(TableSweepTest, ACancelledWaitEndsTheTickAndKeepsTheTable) {
+  PutTables({"a", "b"});
+  locks_.cancelling = true;
+  EXPECT_EQ(Tick().ended_by, EndedBy::kCancelled);
+  EXPECT_EQ(result_.backlog_after, 2u);
+  locks_.cancelling = false;
+  Tick();
+  EXPECT_THAT(engine_.tables(), ElementsAre("n/a", "n/b"));
+}
+
+// ---------------------------------------------------------------- cancel and fence
+
+TEST_F(TableSweepTest, CancelBeatsEverything) {
+  PutTables({"a"});
+  control_.cancelled_from = 1;
+  EXPECT_EQ(Tick().ended_by, EndedBy::kCancelled);
+  EXPECT_THAT(metastore_.scans, IsEmpty());
+}
+
+TEST_F(TableSweepTest, EveryCutKeepsWhatWasNotReached) {
+  // Cut at each question in turn; whatever was not finished comes first in the next tick, and nothing twice.
+  for (uint64_t question = 1; question <= 9; ++question) {
+    for (const bool by_fence : {false, true}) {
+      SCOPED_TRACE(absl::StrCat("question ", question, by_fence ? " fenced" : " cancelled"));
+      PutTables({"a", "b", "c", "d"});
+      sweep_.reset();
+      engine_ = testing::FakeEngine();
+      engine_.changes = false;
+      control_ = testing::FakeControl();
+      (by_fence ? control_.fenced_from : control_.cancelled_from) = question;
+      Tick();
+      EXPECT_EQ(result_.ended_by, by_fence ? EndedBy::kFenced : EndedBy::kCancelled);
+      EXPECT_EQ(engine_.operations.size(), question < 3 ? 0 : (question - 2) / 2);
+      control_ = testing::FakeControl();
+      Tick();
+      EXPECT_THAT(engine_.tables(), ElementsAre("n/a", "n/b", "n/c", "n/d"));
+      EXPECT_TRUE(result_.cycle_completed);
+    }
+  }
+}
+
+TEST_F(TableSweepTest, TheRightToActIsAskedForBeforePublication) {
+  PutTables({"a", "b"});
+  engine_.on_maintain = [&](const testing::FakeEngine::Operation&) { control_.fenced_from = 0; };
+  EXPECT_EQ(Tick().ended_by, EndedBy::kFenced);
+  EXPECT_EQ(Count(Outcome::kFenced), 1u);
+  EXPECT_THAT(metastore_.publications, IsEmpty());
+  EXPECT_EQ(Version("a"), Registration(1));
+  EXPECT_EQ(result_.backlog_after, 1u);
+}
+
+TEST_F(TableSweepTest, TheFenceTokenGoesAlong) {
+  PutTables({"a"});
+  control_.fence_token = 77;
+  Tick();
+  EXPECT_EQ(engine_.operations[0].call.fence_token, 77u);
+  EXPECT_EQ(metastore_.calls.back().fence_token, 77u);
+  // A store that knows a newer host refuses the old token.
+  store_.RequireFenceToken(78);
+  Tick();
+  EXPECT_EQ(Count(Outcome::kFenced), 1u);
+  EXPECT_EQ(result_.ended_by, EndedBy::kFenced);
+  EXPECT_EQ(Version("a"), Registration(2));
+}
+
+TEST_F(TableSweepTest, AHostThatCannotAnswerIsTakenForTheSafeAnswer) {
+  PutTables({"a"});
+  control_.cancel_answer = absl::UnavailableError("no answer");
+  EXPECT_EQ(Tick().ended_by, EndedBy::kCancelled);
+  control_ = testing::FakeControl();
+  control_.act_answer = absl::UnavailableError("no answer");
+  EXPECT_EQ(Tick().ended_by, EndedBy::kFenced);
+  EXPECT_THAT(engine_.operations, IsEmpty());
+}
+
+// ---------------------------------------------------------------- outcomes
+
+TEST_F(TableSweepTest, UnchangedTablesAreNotPublished) {
+  PutTables({"a"});
+  engine_.changes = false;
+  Tick();
+  EXPECT_EQ(Count(Outcome::kUnchanged), 1u);
+  EXPECT_THAT(metastore_.publications, IsEmpty());
+}
+
+TEST_F(TableSweepTest, TablesGoneBeforeTheLockAreGone) {
+  PutTables({"a"});
+  metastore_.on_scanned = [&] { store_.Erase("tbl/n/a"); };
+  Tick();
+  EXPECT_EQ(Count(Outcome::kGone), 1u);
+  EXPECT_THAT(engine_.operations, IsEmpty());
+}
+
+TEST_F(TableSweepTest, DropMarkersAreReadOnlyWhenAskedFor) {
+  PutTables({"a", "b"});
+  store_.Put("drop/n/a", "");
+  Tick();
+  EXPECT_EQ(engine_.operations.size(), 2u);
+  EXPECT_EQ(metastore_.gets.size(), 2u);
+  sweep_.reset();
+  engine_.operations.clear();
+  Set(Setting::kCheckDropMarkers, 1);
+  Tick();
+  EXPECT_EQ(Count(Outcome::kDropping), 1u);
+  EXPECT_THAT(engine_.tables(), ElementsAre("n/b"));
+}
+
+TEST_F(TableSweepTest, AFailedReadIsTheTablesOutcome) {
+  PutTables({"a", "b"});
+  metastore_.get_answers = {absl::DataLossError("checksum")};
+  Tick();
+  EXPECT_EQ(Count(Outcome::kReadFailed), 1u);
+  EXPECT_EQ(Count(Outcome::kMaintained), 1u);
+}
+
+TEST_F(TableSweepTest, EngineAnswersAreToldApart) {
+  PutTables({"a", "b", "c", "d", "e"});
+  engine_.failures["n/a"] = absl::DeadlineExceededError("slow");
+  engine_.failures["n/b"] = absl::CancelledError("stop");
+  engine_.failures["n/c"] = absl::InternalError("bug");
+  engine_.failures["n/d"] = absl::UnavailableError("busy");
+  Tick();
+  EXPECT_EQ(Count(Outcome::kEngineTimedOut), 1u);
+  EXPECT_EQ(Count(Outcome::kInterrupted), 1u);
+  EXPECT_EQ(Count(Outcome::kEngineFailed), 2u);
+  EXPECT_EQ(Count(Outcome::kMaintained), 1u);
+  EXPECT_EQ(result_.ended_by, EndedBy::kPageDone);
+}
+
+TEST_F(TableSweepTest, AnEngineInTroubleEndsTheTickAfterThree) {
+  PutTables({"a", "b", "c", "d", "e", "f"});
+  engine_.failures["n/a"] = absl::UnavailableError("down");
+  engine_.failures["n/c"] = absl::UnavailableError("down");
+  engine_.failures["n/d"] = absl::ResourceExhaustedError("full");
+  engine_.failures["n/e"] = absl::UnavailableError("down");
+  EXPECT_EQ(Tick().ended_by, EndedBy::kEngineUnavailable);
+  EXPECT_EQ(result_.operations, 5u) << "the success of b begins the count anew";
+  EXPECT_EQ(result_.backlog_after, 1u);
+}
+
+TEST_F(TableSweepTest, AConflictLeavesTheNewGenerationAlone) {
+  PutTables({"a"});
+  engine_.on_maintain = [&](const testing::FakeEngine::Operation&) { store_.Put("tbl/n/a", Registration(1, "i2")); };
+  Tick();
+  EXPECT_EQ(Count(Outcome::kConflict), 1u);
+  EXPECT_EQ(Version("a"), Registration(1, "i2"));
+}
+
+TEST_F(TableSweepTest, AFailedPublicationWritesNothing) {
+  PutTables({"a"});
+  metastore_.compare_answer = absl::UnavailableError("no answer");
+  Tick();
+  EXPECT_EQ(Count(Outcome::kPublishFailed), 1u);
+  EXPECT_EQ(Version("a"), Registration(1));
+}
+
+TEST_F(TableSweepTest, AnIndeterminatePublicationIsReadBackOnce) {
+  struct Case {
+    bool loses_write;
+    absl::Status read_back;
+    Outcome outcome;
+  };
+  for (const Case& one :
+       {Case{false, absl::OkStatus(), Outcome::kMaintained}, Case{true, absl::OkStatus(), Outcome::kPublishUnknown},
+        Case{false, absl::UnavailableError("no answer"), Outcome::kPublishUnknown}}) {
+    PutTables({"a"});
+    sweep_.reset();
+    metastore_.loses_answer = true;
+    metastore_.loses_write = one.loses_write;
+    metastore_.gets.clear();
+    metastore_.get_answers = {absl::OkStatus(), one.read_back};
+    Tick();
+    EXPECT_EQ(Count(one.outcome), 1u) << OutcomeName(one.outcome);
+    EXPECT_EQ(metastore_.gets.size(), 2u);
+  }
+  // Somebody else's bytes: not ours to publish over.
+  PutTables({"a"});
+  sweep_.reset();
+  metastore_.get_answers.clear();
+  metastore_.on_compare_and_set = [&](const std::string& key) { store_.Put(key, Registration(5, "i2")); };
+  Tick();
+  EXPECT_EQ(Count(Outcome::kConflict), 1u);
+}
+
+TEST_F(TableSweepTest, AnEngineThatPublishesItselfIsLeftToIt) {
+  PutTables({"a"});
+  publishes_ = false;
+  Tick();
+  EXPECT_EQ(Count(Outcome::kMaintained), 1u);
+  EXPECT_THAT(metastore_.publications, IsEmpty());
+}
+
+// ---------------------------------------------------------------- hosts that break the rules
+
+TEST_F(TableSweepTest, AVersionThatDoesNotRiseIsAViolation) {
+  for (const uint64_t version : {0, 1}) {
+    PutTables({"a", "b"});
+    sweep_.reset();
+    engine_.new_version = version;
+    Tick();
+    EXPECT_TRUE(registry::IsContractViolation(result_.status)) << result_.status;
+    EXPECT_THAT(std::string(result_.status.message()), HasSubstr("rule E-3"));
+    EXPECT_EQ(Count(Outcome::kEngineFailed), 1u);
+    EXPECT_EQ(result_.backlog_after, 1u);
+    engine_.new_version.reset();
+    EXPECT_TRUE(Tick().status.ok()) << "the next tick works";
+  }
+}
+
+TEST_F(TableSweepTest, AContinuationThatDoesNotMoveIsAViolation) {
+  class Stuck : public testing::InMemoryMetaStore {
+   public:
+    absl::Status ScanPage(const registry::MetaStoreCall&, absl::string_view, absl::string_view continuation, uint32_t,
+                          registry::PageSink& sink) override {
+      continuations.emplace_back(continuation);
+      sink.ContinueAfter("here");
+      return absl::OkStatus();
+    }
+    std::vector<std::string> continuations;
+  } stuck;
+  SweepHost host{&stuck, &codec_, &locks_, &engine_, nullptr, &clock_, true};
+  TableSweep sweep(host, *MaintenanceLimits::TryNew({}), "tbl/");
+  sweep.Tick(&result_);
+  EXPECT_TRUE(registry::IsContractViolation(result_.status)) << result_.status;
+  EXPECT_TRUE(result_.cycle_restarted);
+  sweep.Tick(&result_);
+  EXPECT_THAT(stuck.continuations, ElementsAre("", "here", "", "here"));
+}
+
+TEST_F(TableSweepTest, SamplesOfBadTablesAreBounded) {
+  std::vector<std::string> names;
+  for (int i = 0; i < 100; ++i) names.push_back(absl::StrCat("t", i));
+  PutTables(names);
+  for (const std::string& name : names) engine_.failures["n/" + name] = absl::InternalError("bug\n");
+  Tick();
+  EXPECT_EQ(Count(Outcome::kEngineFailed), 100u);
+  ASSERT_EQ(result_.samples.size(), TickResult::kSamplesMax);
+  EXPECT_EQ(result_.samples[0].text, "tbl/n/t0: bug\\x0a");
+  EXPECT_LE(EventText(result_).size(), kEventTextSizeMax);
+}
+
+TEST_F(TableSweepTest, HostCallsAreBoundedByThePage) {
+  for (int i = 0; i < 2000; ++i) store_.Put(absl::StrCat("tbl/n/", i), Registration(1));
+  engine_.changes = false;
+  for (int tick = 0; tick < 3; ++tick) {
+    metastore_ = testing::CountingMetaStore(&store_);
+    locks_.attempts.clear();
+    Tick();
+    EXPECT_EQ(metastore_.scans.size(), 1u);
+    EXPECT_EQ(metastore_.gets.size(), 128u);
+    EXPECT_EQ(locks_.attempts.size(), 128u);
+    EXPECT_EQ(result_.operations, 128u);
+  }
+}
+
+}  // namespace
+}  // namespace caretaker::maintenance

@@ -1,0 +1,166 @@
+#include "plugin/instance.h"
+
+#include <glog/logging.h>
+#include <unistd.h>
+
+#include <new>
+#include <utility>
+
+#include "absl/strings/str_cat.h"
+#include "plugin/boundary.h"
+#include "plugin/flags.h"
+#include "plugin/settings.h"
+#include "registry/contract_violation.h"
+#include "registry/table_ref.h"
+
+namespace caretaker::plugin {
+namespace {
+
+std::unique_ptr<registry::RegistrationCodec> MakeCodec(const maintenance_codec& host) {
+  if (host.decode != nullptr) return std::make_unique<HostCodec>(host);
+  return std::make_unique<registry::JsonRegistrationCodec>();
+}
+
+// The host's own log when it gives none to the plugin: one line, from the tick's thread.
+void LogEvent(maintenance::Severity severity, const std::string& text) {
+  switch (severity) {
+    case maintenance::Severity::kInfo:
+      LOG(INFO) << text;
+      break;
+    case maintenance::Severity::kWarning:
+      LOG(WARNING) << text;
+      break;
+    case maintenance::Severity::kError:
+      LOG(ERROR) << text;
+      break;
+  }
+}
+
+// Lets the next tick in, however this one ends.
+class BusyUntilReturn {
+ public:
+  explicit BusyUntilReturn(std::atomic<bool>* busy) : busy_(busy) {}
+  BusyUntilReturn(const BusyUntilReturn&) = delete;
+  BusyUntilReturn& operator=(const BusyUntilReturn&) = delete;
+  ~BusyUntilReturn() { busy_->store(false, std::memory_order_release); }
+
+ private:
+  std::atomic<bool>* const busy_;
+};
+
+}  // namespace
+
+absl::StatusOr<std::unique_ptr<Instance>> Instance::Create(const maintenance_create_args& args) {
+  if (args.abi_version != MAINTENANCE_ABI_VERSION) {
+    return absl::FailedPreconditionError(absl::StrCat("abi_version: the host's header is of version ", args.abi_version,
+                                                      ", supported is ", MAINTENANCE_ABI_VERSION,
+                                                      "; use a plugin and a header of the same release"));
+  }
+  if ((args.flags & ~MAINTENANCE_CREATE_WITHOUT_GFLAGS) != 0) {
+    return absl::InvalidArgumentError(absl::StrCat("flags: ", args.flags, " has unknown bits, allowed ",
+                                                   MAINTENANCE_CREATE_WITHOUT_GFLAGS, "; clear them"));
+  }
+  if (!boundary::IsValid(args.prefix) || !boundary::IsValid(args.cursor)) {
+    return absl::InvalidArgumentError("prefix or cursor: data is NULL with a size, allowed only with size 0");
+  }
+  if (args.cursor.size != 0) {
+    return absl::UnimplementedError("cursor: this release takes none, its size must be 0; create without it");
+  }
+  const absl::string_view prefix = args.prefix.size == 0 ? registry::kTablePrefix : boundary::ToView(args.prefix);
+  if (absl::Status valid = registry::ValidateTablePrefix(prefix); !valid.ok()) return valid;
+  HostTables host;
+  if (absl::Status copied = host.CopyFrom(args.host); !copied.ok()) return copied;
+
+  const bool with_gflags = (args.flags & MAINTENANCE_CREATE_WITHOUT_GFLAGS) == 0;
+  if (with_gflags) {
+    if (absl::Status registered = RegisterFlags(); !registered.ok()) return registered;
+  }
+  const absl::StatusOr<maintenance::MaintenanceLimits> limits =
+      ReadSettings(args.options, args.option_count, with_gflags);
+  if (!limits.ok()) return limits.status();
+  return std::unique_ptr<Instance>(new Instance(host, *limits, prefix));
+}
+
+Instance::Instance(const HostTables& host, const maintenance::MaintenanceLimits& limits, absl::string_view prefix)
+    : host_(host),
+      limits_(limits),
+      prefix_(prefix),
+      pid_(getpid()),
+      metastore_(host_.metastore),
+      locks_(host_.locks),
+      engine_(host_.engine),
+      control_(host_.control),
+      clock_(host_.clock),
+      codec_(MakeCodec(host_.codec)) {
+  maintenance::SweepHost sweep;
+  sweep.metastore = &metastore_;
+  sweep.codec = codec_.get();
+  sweep.locks = &locks_;
+  sweep.engine = &engine_;
+  sweep.control = &control_;
+  sweep.clock = &clock_;
+  sweep.publishes = host_.metastore.compare_and_set != nullptr;
+  sweep_.emplace(sweep, limits_, prefix_);
+}
+
+bool Instance::InCreatingProcess() const { return getpid() == pid_; }
+
+absl::Status Instance::Tick(maintenance_tick_context* host_context) {
+  if (busy_.exchange(true, std::memory_order_acquire)) {
+    return absl::UnavailableError("tick: another one is running on this instance, allowed is one; call again later");
+  }
+  const BusyUntilReturn release(&busy_);
+  sweep_->Tick(&result_);
+  try {
+    const std::lock_guard<std::mutex> lock(mutex_);
+    status_.cycle = sweep_->cycle();
+    status_.backlog = sweep_->backlog_size();
+    status_.last_tick = result_;
+  } catch (const std::bad_alloc&) {
+    // The report shows an older tick; this one's results and event go out all the same.
+  }
+  WriteTickResult(result_, host_context);
+  if (absl::Status emitted = EmitEvent(host_context); !emitted.ok()) {
+    result_.status = std::move(emitted);
+    result_.ended_by = maintenance::EndedBy::kUnset;
+    WriteTickResult(result_, host_context);
+  }
+  return result_.status;
+}
+
+absl::Status Instance::EmitEvent(const maintenance_tick_context* context) {
+  const maintenance::Severity severity = EventSeverity(result_);
+  std::string text;
+  try {
+    text = EventText(result_);
+  } catch (const std::bad_alloc&) {
+    text.assign("no memory");  // Short enough to need none.
+  }
+  try {
+    if (host_.log.event == nullptr) {
+      LogEvent(severity, text);
+      return absl::OkStatus();
+    }
+    auto event = boundary::Sized<maintenance_event>();
+    event.severity = static_cast<int32_t>(severity);
+    event.tick = context;
+    event.text = boundary::ToBytes(text);
+    host_.log.event(host_.log.context, &event);
+  } catch (...) {
+    return registry::ContractViolation("event", "let an exception out, allowed none", "H-1");
+  }
+  return absl::OkStatus();
+}
+
+maintenance_settings Instance::Settings() const { return ToSettings(limits_); }
+
+std::string Instance::Report() const {
+  InstanceStatus status;
+  {
+    const std::lock_guard<std::mutex> lock(mutex_);
+    status = status_;
+  }
+  return ReportJson(prefix_, limits_, status, busy_.load(std::memory_order_relaxed));
+}
+
+}  // namespace caretaker::plugin

@@ -1,0 +1,76 @@
+// One plugin instance: what maintenance_create makes.
+#ifndef CARETAKER_PLUGIN_INSTANCE_H_
+#define CARETAKER_PLUGIN_INSTANCE_H_
+
+#include <sys/types.h>
+
+#include <atomic>
+#include <memory>
+#include <mutex>
+#include <optional>
+#include <string>
+
+#include "absl/status/status.h"
+#include "absl/status/statusor.h"
+#include "maintenance/maintenance_limits.h"
+#include "maintenance/table_sweep.h"
+#include "plugin/host_functions.h"
+#include "plugin/maintenance_plugin.h"
+#include "plugin/report.h"
+#include "registry/registration_codec.h"
+
+namespace caretaker::plugin {
+
+// Thread-safety: any thread may call anything. A tick is exclusive by TryBegin; the other functions hold a mutex for
+// the time of a copy and never wait for a tick.
+class Instance {
+ public:
+  // REQUIRES: `args` is complete: a whole struct of this side's size. Errors as maintenance_create.
+  static absl::StatusOr<std::unique_ptr<Instance>> Create(const maintenance_create_args& args);
+
+  Instance(const Instance&) = delete;
+  Instance& operator=(const Instance&) = delete;
+
+  // Runs one tick unless another one runs, and writes the results but not the inputs of `*host_context`, a whole
+  // struct. Returns the tick's status. Emits exactly one event, unless it returns Unavailable for a second tick.
+  absl::Status Tick(maintenance_tick_context* host_context);
+
+  maintenance_settings Settings() const;
+  std::string Report() const;
+
+  // Claims the instance for destruction. False: a tick is running.
+  bool TryRetire() { return !busy_.exchange(true, std::memory_order_acquire); }
+  // False in a child after fork.
+  bool InCreatingProcess() const;
+
+ private:
+  Instance(const HostTables& host, const maintenance::MaintenanceLimits& limits, absl::string_view prefix);
+
+  // Tells the host, or glog, about result_. An error: the host's log function broke a rule.
+  absl::Status EmitEvent(const maintenance_tick_context* context);
+
+  // Immutable.
+  const HostTables host_;
+  const maintenance::MaintenanceLimits limits_;
+  const std::string prefix_;
+  const pid_t pid_;
+
+  // Used by the tick that holds busy_.
+  HostMetaStore metastore_;
+  HostLocks locks_;
+  HostEngine engine_;
+  HostControlFunctions control_;
+  HostClock clock_;
+  std::unique_ptr<registry::RegistrationCodec> codec_;
+  std::optional<maintenance::TableSweep> sweep_;
+  maintenance::TickResult result_;
+
+  std::atomic<bool> busy_{false};
+
+  mutable std::mutex mutex_;
+  InstanceStatus status_;  // Guarded by mutex_.
+};
+
+}  // namespace caretaker::plugin
+
+#endif  // CARETAKER_PLUGIN_INSTANCE_H_

@@ -1,0 +1,501 @@
+// The built libcaretaker.so through its C boundary; no plugin code is linked here.
+#include <dlfcn.h>
+#include <gmock/gmock.h>
+#include <gtest/gtest.h>
+#include <sys/wait.h>
+#include <unistd.h>
+
+#include <algorithm>
+#include <cstdlib>
+#include <cstring>
+#include <functional>
+#include <new>
+#include <stdexcept>
+#include <string>
+#include <vector>
+
+#include "plugin/maintenance_plugin.h"
+#include "testing/fakes/c_host.h"
+
+namespace {
+
+// Counts down to a failing allocation, in this process and so in the plugin too. Negative: never.
+long g_allocations_until_failure = -1;
+
+}  // namespace
+
+void* operator new(size_t size) {
+  if (g_allocations_until_failure == 0) throw std::bad_alloc();
+  if (g_allocations_until_failure > 0) --g_allocations_until_failure;
+  if (void* const memory = std::malloc(size)) return memory;
+  throw std::bad_alloc();
+}
+void operator delete(void* memory) noexcept { std::free(memory); }
+void operator delete(void* memory, size_t) noexcept { std::free(memory); }
+
+namespace caretaker {
+namespace {
+
+using ::testing::ElementsAre;
+using ::testing::HasSubstr;
+using ::testing::IsEmpty;
+using ::testing::SizeIs;
+using ::testing::StartsWith;
+
+struct Api {
+  decltype(&maintenance_describe) describe;
+  decltype(&maintenance_register_flags) register_flags;
+  decltype(&maintenance_check_options) check_options;
+  decltype(&maintenance_create) create;
+  decltype(&maintenance_tick) tick;
+  decltype(&maintenance_get_settings) get_settings;
+  decltype(&maintenance_report) report;
+  decltype(&maintenance_export_cursor) export_cursor;
+  decltype(&maintenance_forget_failures) forget_failures;
+  decltype(&maintenance_destroy) destroy;
+};
+
+const Api& Plugin() {
+  static const Api api = [] {
+    void* const library = dlopen(std::getenv("MAINTENANCE_PLUGIN"), RTLD_NOW | RTLD_LOCAL);
+    if (library == nullptr) {
+      std::fprintf(stderr, "%s\n", dlerror());
+      std::abort();
+    }
+    Api loaded;
+    const auto load = [library](const char* name, auto* function) {
+      *function = reinterpret_cast<std::remove_reference_t<decltype(*function)>>(dlsym(library, name));
+    };
+    load("maintenance_describe", &loaded.describe);
+    load("maintenance_register_flags", &loaded.register_flags);
+    load("maintenance_check_options", &loaded.check_options);
+    load("maintenance_create", &loaded.create);
+    load("maintenance_tick", &loaded.tick);
+    load("maintenance_get_settings", &loaded.get_settings);
+    load("maintenance_report", &loaded.report);
+    load("maintenance_export_cursor", &loaded.export_cursor);
+    load("maintenance_forget_failures", &loaded.forget_failures);
+    load("maintenance_destroy", &loaded.destroy);
+    return loaded;
+  }();
+  return api;
+}
+
+template <typename Struct>
+Struct Sized() {
+  Struct value;
+  std::memset(&value, 0, sizeof(value));
+  value.struct_size = sizeof(value);
+  return value;
+}
+
+maintenance_bytes Bytes(const std::string& text) { return {text.data(), text.size()}; }
+
+std::string Registration(int version) {
+  return R"({"location":"l","engine":"e","current_version":)" + std::to_string(version) + "}";
+}
+
+class PluginTest : public ::testing::Test {
+ protected:
+  PluginTest() {
+    args_.abi_version = MAINTENANCE_ABI_VERSION;
+    args_.flags = MAINTENANCE_CREATE_WITHOUT_GFLAGS;
+    args_.host = host_.tables();
+  }
+  ~PluginTest() override { EXPECT_EQ(Plugin().destroy(instance_, nullptr), MAINTENANCE_OK); }
+
+  int32_t Create() { return Plugin().create(&args_, &instance_, &error_); }
+  void SetOption(const std::string& name, const std::string& value) {
+    texts_.push_back(name);
+    texts_.push_back(value);
+    options_.clear();
+    for (size_t i = 0; i < texts_.size(); i += 2) {
+      auto option = Sized<maintenance_option>();
+      option.name = Bytes(texts_[i]);
+      option.value = Bytes(texts_[i + 1]);
+      options_.push_back(option);
+    }
+    args_.options = options_.data();
+    args_.option_count = options_.size();
+  }
+  int32_t Tick() {
+    tick_ = Sized<maintenance_tick_context>();
+    tick_.instance = instance_;
+    return Plugin().tick(&tick_);
+  }
+  uint64_t Outcomes() const {
+    uint64_t sum = 0;
+    for (const uint64_t count : tick_.outcomes) sum += count;
+    return sum;
+  }
+  void ExpectCountsAddUp() const { EXPECT_EQ(tick_.backlog_before + tick_.scanned, Outcomes() + tick_.backlog_after); }
+
+  testing::CHost host_;
+  maintenance_create_args args_ = Sized<maintenance_create_args>();
+  std::vector<std::string> texts_;
+  std::vector<maintenance_option> options_;
+  maintenance_instance* instance_ = nullptr;
+  maintenance_error error_ = Sized<maintenance_error>();
+  maintenance_tick_context tick_ = Sized<maintenance_tick_context>();
+};
+
+TEST_F(PluginTest, DescribesItself) {
+  const maintenance_descriptor* const descriptor = Plugin().describe();
+  ASSERT_NE(descriptor, nullptr);
+  EXPECT_EQ(descriptor, Plugin().describe());
+  EXPECT_EQ(descriptor->struct_size, sizeof(maintenance_descriptor));
+  EXPECT_LE(descriptor->abi_version_min, MAINTENANCE_ABI_VERSION);
+  EXPECT_GE(descriptor->abi_version_max, MAINTENANCE_ABI_VERSION);
+  EXPECT_STREQ(descriptor->name, "caretaker");
+  EXPECT_EQ(descriptor->key_size_max, 1024u);
+  EXPECT_EQ(descriptor->value_size_max, 1048576u);
+}
+
+TEST_F(PluginTest, MaintainsAPageThroughTheBoundary) {
+  for (const char* name : {"a", "b", "c"}) host_.entries[std::string("tbl/n/") + name] = Registration(9);
+  SetOption("maintenance_table_page_size", "2");
+  ASSERT_EQ(Create(), MAINTENANCE_OK) << error_.message;
+  EXPECT_THAT(host_.calls, IsEmpty()) << "create calls the clock only";
+  ASSERT_EQ(Tick(), MAINTENANCE_OK) << tick_.error.message;
+  EXPECT_EQ(tick_.ended_by, MAINTENANCE_ENDED_BY_PAGE_DONE);
+  EXPECT_EQ(tick_.operations, 2u);
+  EXPECT_EQ(tick_.outcomes[MAINTENANCE_OUTCOME_MAINTAINED], 2u);
+  EXPECT_EQ(tick_.call_again_ms, 60000);
+  ExpectCountsAddUp();
+  ASSERT_EQ(Tick(), MAINTENANCE_OK);
+  EXPECT_EQ(tick_.cycle_completed, 1);
+  EXPECT_THAT(host_.maintained, ElementsAre("n/a@9", "n/b@9", "n/c@9"));
+  EXPECT_EQ(host_.entries["tbl/n/c"], Registration(10));
+  EXPECT_EQ(host_.calls["lock"], host_.calls["unlock"]);
+  EXPECT_THAT(host_.events, ElementsAre(StartsWith("maintenance tick=1 "), StartsWith("maintenance tick=2 ")));
+}
+
+TEST_F(PluginTest, WrongArgumentsAreRefusedWithAReason) {
+  struct Case {
+    std::function<void()> spoil;
+    int32_t code;
+    const char* message;
+  };
+  const std::vector<Case> cases = {
+      {[&] { args_.struct_size -= 1; }, MAINTENANCE_INVALID_ARGUMENT, "args: "},
+      {[&] { args_.abi_version = 0; }, MAINTENANCE_FAILED_PRECONDITION, "abi_version: "},
+      {[&] { args_.abi_version = MAINTENANCE_ABI_VERSION + 1; }, MAINTENANCE_FAILED_PRECONDITION, "abi_version: "},
+      {[&] { args_.flags |= 0x80; }, MAINTENANCE_INVALID_ARGUMENT, "flags: "},
+      {[&] { args_.host = nullptr; }, MAINTENANCE_INVALID_ARGUMENT, "host: "},
+      {[&] {
+         args_.prefix = {"tbl", 3};
+       },
+       MAINTENANCE_INVALID_ARGUMENT, "prefix: "},
+      {[&] {
+         args_.prefix = {nullptr, 3};
+       },
+       MAINTENANCE_INVALID_ARGUMENT, "prefix or cursor: "},
+      {[&] {
+         args_.cursor = {"c", 1};
+       },
+       MAINTENANCE_UNIMPLEMENTED, "cursor: "},
+      {[&] { args_.option_count = 1; }, MAINTENANCE_INVALID_ARGUMENT, "options: "},
+      {[&] { args_.option_count = 65; }, MAINTENANCE_INVALID_ARGUMENT, "options: too many, 65, allowed 64"},
+      {[&] { SetOption("page_size", "1"); }, MAINTENANCE_INVALID_ARGUMENT, "option page_size: "},
+      {[&] { SetOption("maintenance_table_page_size", "10001"); }, MAINTENANCE_INVALID_ARGUMENT,
+       "maintenance_table_page_size (option): 10001 is out of range, allowed 1..10000"},
+      {[&] { SetOption("maintenance_backoff_cycles_max", "3"); }, MAINTENANCE_INVALID_ARGUMENT, "not supported"},
+      {[&] { host_.host_.metastore = nullptr; }, MAINTENANCE_INVALID_ARGUMENT, "host.metastore: "},
+      {[&] { host_.metastore_.struct_size = 8; }, MAINTENANCE_INVALID_ARGUMENT, "host.metastore: "},
+      {[&] { host_.metastore_.scan_page = nullptr; }, MAINTENANCE_INVALID_ARGUMENT, "host.metastore.scan_page: "},
+      {[&] { host_.metastore_.get = nullptr; }, MAINTENANCE_INVALID_ARGUMENT, "host.metastore.get: "},
+      {[&] { host_.locks_.lock = nullptr; }, MAINTENANCE_INVALID_ARGUMENT, "host.locks.lock: "},
+      {[&] { host_.locks_.unlock = nullptr; }, MAINTENANCE_INVALID_ARGUMENT, "host.locks.unlock: "},
+      {[&] { host_.engine_.maintain = nullptr; }, MAINTENANCE_INVALID_ARGUMENT, "host.engine.maintain: "},
+      {[&] { host_.log_.event = nullptr; }, MAINTENANCE_INVALID_ARGUMENT, "host.log.event: "},
+  };
+  const maintenance_create_args good_args = args_;
+  for (const Case& one : cases) {
+    args_ = good_args;
+    texts_.clear();
+    testing::CHost good;
+    host_.host_.metastore = &host_.metastore_;
+    host_.metastore_.scan_page = good.metastore_.scan_page;
+    host_.metastore_.get = good.metastore_.get;
+    host_.metastore_.struct_size = sizeof(maintenance_metastore);
+    host_.locks_.lock = good.locks_.lock;
+    host_.locks_.unlock = good.locks_.unlock;
+    host_.engine_.maintain = good.engine_.maintain;
+    host_.log_.event = good.log_.event;
+    one.spoil();
+    instance_ = reinterpret_cast<maintenance_instance*>(this);
+    EXPECT_EQ(Create(), one.code) << one.message << " got " << error_.message;
+    EXPECT_EQ(instance_, nullptr);
+    EXPECT_THAT(error_.message, HasSubstr(one.message));
+    EXPECT_EQ(error_.message_size, std::strlen(error_.message));
+    instance_ = nullptr;
+  }
+  EXPECT_EQ(Plugin().create(nullptr, &instance_, nullptr), MAINTENANCE_INVALID_ARGUMENT);
+  EXPECT_EQ(Plugin().create(&good_args, nullptr, nullptr), MAINTENANCE_INVALID_ARGUMENT);
+  EXPECT_THAT(host_.calls, IsEmpty());
+}
+
+TEST_F(PluginTest, CheckOptionsCreatesNothing) {
+  SetOption("maintenance_lock_wait_ms", "600001");
+  EXPECT_EQ(Plugin().check_options(args_.options, 1, &error_), MAINTENANCE_INVALID_ARGUMENT);
+  EXPECT_THAT(error_.message,
+              HasSubstr("maintenance_lock_wait_ms (option): 600001 is out of range, allowed 0..600000"));
+  SetOption("maintenance_lock_wait_ms", "600000");
+  EXPECT_EQ(Plugin().check_options(&options_[1], 1, &error_), MAINTENANCE_OK) << error_.message;
+  EXPECT_EQ(error_.code, MAINTENANCE_OK);
+  EXPECT_EQ(Plugin().check_options(nullptr, 0, nullptr), MAINTENANCE_OK);
+}
+
+TEST_F(PluginTest, EnvironmentIsReadAtCreateAndOptionsBeatIt) {
+  ::setenv("MAINTENANCE_TABLE_PAGE_SIZE", "5", 1);
+  ::setenv("MAINTENANCE_LOCK_WAIT_MS", "77", 1);
+  SetOption("maintenance_table_page_size", "6");
+  ASSERT_EQ(Create(), MAINTENANCE_OK) << error_.message;
+  ::setenv("MAINTENANCE_LOCK_WAIT_MS", "never", 1);
+  auto settings = Sized<maintenance_settings>();
+  ASSERT_EQ(Plugin().get_settings(instance_, &settings), MAINTENANCE_OK);
+  EXPECT_EQ(settings.table_page_size.value, 6);
+  EXPECT_EQ(settings.table_page_size.source, MAINTENANCE_SOURCE_OPTION);
+  EXPECT_EQ(settings.lock_wait_ms.value, 77);
+  EXPECT_EQ(settings.lock_wait_ms.source, MAINTENANCE_SOURCE_ENVIRONMENT);
+  EXPECT_EQ(settings.interval_secs.value, 60);
+  EXPECT_EQ(settings.interval_secs.source, MAINTENANCE_SOURCE_DEFAULT);
+  EXPECT_EQ(settings.max_operations.value, 6);
+  EXPECT_EQ(Plugin().check_options(nullptr, 0, &error_), MAINTENANCE_INVALID_ARGUMENT);
+  EXPECT_THAT(error_.message, HasSubstr("MAINTENANCE_LOCK_WAIT_MS (environment): never"));
+  ::unsetenv("MAINTENANCE_TABLE_PAGE_SIZE");
+  ::unsetenv("MAINTENANCE_LOCK_WAIT_MS");
+}
+
+TEST_F(PluginTest, StructsOfOtherSizesAreUnderstood) {
+  host_.entries["tbl/n/a"] = Registration(1);
+  struct NewerArgs {
+    maintenance_create_args args;
+    uint64_t unknown[4];
+  } newer = {};
+  newer.args = args_;
+  newer.args.struct_size = sizeof(newer);
+  ASSERT_EQ(Plugin().create(&newer.args, &instance_, &error_), MAINTENANCE_OK) << error_.message;
+
+  struct NewerTick {
+    maintenance_tick_context tick;
+    uint64_t unknown[4];
+  } tick;
+  std::memset(&tick, 0xAB, sizeof(tick));
+  tick.tick = Sized<maintenance_tick_context>();
+  tick.tick.struct_size = sizeof(tick);
+  tick.tick.instance = instance_;
+  EXPECT_EQ(Plugin().tick(&tick.tick), MAINTENANCE_OK);
+  EXPECT_EQ(tick.tick.struct_size, sizeof(tick));
+  EXPECT_EQ(tick.tick.operations, 1u);
+  EXPECT_EQ(tick.tick.instance, instance_);
+  for (const uint64_t word : tick.unknown) EXPECT_EQ(word, 0xABABABABABABABABu);
+
+  maintenance_tick_context small = Sized<maintenance_tick_context>();
+  small.struct_size -= 1;
+  small.instance = instance_;
+  EXPECT_EQ(Plugin().tick(&small), MAINTENANCE_INVALID_ARGUMENT);
+  EXPECT_EQ(Plugin().tick(nullptr), MAINTENANCE_INVALID_ARGUMENT);
+  small = Sized<maintenance_tick_context>();
+  EXPECT_EQ(Plugin().tick(&small), MAINTENANCE_INVALID_ARGUMENT);
+  EXPECT_THAT(small.error.message, HasSubstr("instance: NULL"));
+
+  // An error struct that ends in the middle of the message gets as much as it holds.
+  maintenance_error error;
+  std::memset(&error, 'x', sizeof(error));
+  error.struct_size = offsetof(maintenance_error, message) + 8;
+  EXPECT_EQ(Plugin().create(nullptr, &small.instance, &error), MAINTENANCE_INVALID_ARGUMENT);
+  EXPECT_EQ(std::string(error.message, 9), std::string("args: N\0x", 9));
+}
+
+TEST_F(PluginTest, ASecondTickIsTurnedAwayWithoutAnEvent) {
+  host_.entries["tbl/n/a"] = Registration(1);
+  ASSERT_EQ(Create(), MAINTENANCE_OK);
+  int inside = 0;
+  host_.fault = [&](const std::string& function) {
+    if (function != "maintain") return testing::CHost::kNoFault;
+    ++inside;
+    auto second = Sized<maintenance_tick_context>();
+    second.instance = instance_;
+    EXPECT_EQ(Plugin().tick(&second), MAINTENANCE_UNAVAILABLE);
+    EXPECT_EQ(second.status, MAINTENANCE_UNAVAILABLE);
+    EXPECT_THAT(host_.events, IsEmpty());
+    EXPECT_EQ(Plugin().destroy(instance_, &error_), MAINTENANCE_FAILED_PRECONDITION);
+    auto settings = Sized<maintenance_settings>();
+    EXPECT_EQ(Plugin().get_settings(instance_, &settings), MAINTENANCE_OK);
+    std::string report;
+    auto sink = Sized<maintenance_bytes_sink>();
+    sink.context = &report;
+    sink.bytes = [](void* context, maintenance_bytes bytes) -> int32_t {
+      static_cast<std::string*>(context)->assign(bytes.data, bytes.size);
+      return MAINTENANCE_OK;
+    };
+    EXPECT_EQ(Plugin().report(instance_, &sink), MAINTENANCE_OK);
+    EXPECT_THAT(report, HasSubstr("\"tick_running\":true"));
+    EXPECT_THAT(report, HasSubstr(R"("maintenance_table_page_size":{"value":128,"source":"default"})"));
+    return testing::CHost::kNoFault;
+  };
+  EXPECT_EQ(Tick(), MAINTENANCE_OK);
+  EXPECT_EQ(inside, 1);
+  EXPECT_THAT(host_.events, SizeIs(1));
+}
+
+TEST_F(PluginTest, FunctionsOfLaterReleasesSayThatTheyAreNotThere) {
+  ASSERT_EQ(Create(), MAINTENANCE_OK);
+  const uint64_t capabilities = Plugin().describe()->capabilities;
+  EXPECT_EQ(capabilities & (MAINTENANCE_CAPABILITY_CURSOR_EXPORT | MAINTENANCE_CAPABILITY_DRY_RUN |
+                            MAINTENANCE_CAPABILITY_FAILURE_MEMORY),
+            0u);
+  auto sink = Sized<maintenance_bytes_sink>();
+  EXPECT_EQ(Plugin().export_cursor(instance_, &sink), MAINTENANCE_UNIMPLEMENTED);
+  EXPECT_EQ(Plugin().forget_failures(instance_, {nullptr, 0}, {nullptr, 0}, &error_), MAINTENANCE_UNIMPLEMENTED);
+  tick_ = Sized<maintenance_tick_context>();
+  tick_.instance = instance_;
+  tick_.flags = MAINTENANCE_TICK_DRY_RUN;
+  EXPECT_EQ(Plugin().tick(&tick_), MAINTENANCE_UNIMPLEMENTED);
+  tick_.flags = 0x40;
+  EXPECT_EQ(Plugin().tick(&tick_), MAINTENANCE_INVALID_ARGUMENT);
+  EXPECT_THAT(host_.calls, IsEmpty());
+}
+
+TEST_F(PluginTest, EveryHostFunctionMayThrowOrReturnJunkAtEveryCall) {
+  for (const bool throwing : {true, false}) {
+    for (const std::string function : testing::kHostFunctions) {
+      // void functions can do no more than throw.
+      if (!throwing && (function == "unlock" || function == "event")) continue;
+      for (uint64_t call = 1; call <= 3; ++call) {
+        SCOPED_TRACE(function + (throwing ? " throws at call " : " returns junk at call ") + std::to_string(call));
+        for (const char* name : {"a", "b", "c"}) host_.entries[std::string("tbl/n/") + name] = Registration(1);
+        host_.calls.clear();
+        host_.events.clear();
+        ASSERT_EQ(Create(), MAINTENANCE_OK);
+        host_.fault = [&](const std::string& called) -> int32_t {
+          if (called != function || host_.calls[function] != call) return testing::CHost::kNoFault;
+          if (throwing) throw std::runtime_error("a host bug");
+          return -77;
+        };
+        for (uint64_t ticks = 0; host_.calls[function] < call && ticks < 3; ++ticks) Tick();
+        ASSERT_EQ(host_.calls[function], call);
+        EXPECT_EQ(tick_.status, MAINTENANCE_INTERNAL);
+        EXPECT_THAT(tick_.error.message, StartsWith(function + ": "));
+        EXPECT_THAT(tick_.error.message, HasSubstr(throwing ? "rule H-1" : "rule H-6"));
+        EXPECT_THAT(host_.open_locks, IsEmpty());
+        ExpectCountsAddUp();
+        EXPECT_EQ(Tick(), MAINTENANCE_OK) << "the next tick works: " << tick_.error.message;
+        EXPECT_EQ(Plugin().destroy(instance_, nullptr), MAINTENANCE_OK);
+        instance_ = nullptr;
+      }
+    }
+  }
+}
+
+TEST_F(PluginTest, SuccessWithoutAnOutcomeIsAViolation) {
+  for (const std::string function :
+       {"get", "compare_and_set", "lock", "maintain", "is_cancelled", "may_act", "scan_page"}) {
+    SCOPED_TRACE(function);
+    host_.entries["tbl/n/a"] = Registration(1);
+    ASSERT_EQ(Create(), MAINTENANCE_OK);
+    host_.fault = [&](const std::string& called) {
+      return called == function ? MAINTENANCE_OK : testing::CHost::kNoFault;
+    };
+    EXPECT_EQ(Tick(), MAINTENANCE_INTERNAL);
+    EXPECT_THAT(tick_.error.message, StartsWith(function + ": "));
+    EXPECT_THAT(host_.open_locks, IsEmpty());
+    ExpectCountsAddUp();
+    host_.fault = nullptr;
+    EXPECT_EQ(Tick(), MAINTENANCE_OK);
+    EXPECT_EQ(Plugin().destroy(instance_, nullptr), MAINTENANCE_OK);
+    instance_ = nullptr;
+  }
+}
+
+TEST_F(PluginTest, SinksAreDeafOutsideTheirCall) {
+  host_.entries["tbl/n/a"] = Registration(1);
+  static maintenance_page_sink kept;
+  static int32_t (*real)(void*, const maintenance_call*, maintenance_bytes, maintenance_bytes, uint32_t,
+                         const maintenance_page_sink*, maintenance_error*);
+  real = host_.metastore_.scan_page;
+  host_.metastore_.scan_page = [](void* context, const maintenance_call* call, maintenance_bytes prefix,
+                                  maintenance_bytes continuation, uint32_t limit, const maintenance_page_sink* sink,
+                                  maintenance_error* error) {
+    kept = *sink;
+    return real(context, call, prefix, continuation, limit, sink, error);
+  };
+  ASSERT_EQ(Create(), MAINTENANCE_OK);
+  ASSERT_EQ(Tick(), MAINTENANCE_OK);
+  EXPECT_EQ(kept.entry(kept.context, {"tbl/n/late", 10}, {"", 0}), MAINTENANCE_ENTRY_REFUSED);
+  EXPECT_EQ(Tick(), MAINTENANCE_INTERNAL);
+  EXPECT_THAT(tick_.error.message, HasSubstr("scan_page: a sink was called outside the call"));
+  EXPECT_EQ(Tick(), MAINTENANCE_OK);
+}
+
+TEST_F(PluginTest, OutOfMemoryIsAStatusAndLosesNothing) {
+  for (const char* name : {"a", "bad", "c"}) host_.entries[std::string("tbl/n/") + name] = Registration(1);
+  host_.entries["tbl/n/bad"] = "corrupt";
+  int failures = 0;
+  bool succeeded = false;
+  for (long allocation = 0; !succeeded; ++allocation) {
+    ASSERT_LT(allocation, 10000);
+    error_ = Sized<maintenance_error>();
+    g_allocations_until_failure = allocation;
+    int32_t status = Create();
+    g_allocations_until_failure = -1;
+    if (status == MAINTENANCE_OK) {
+      succeeded = true;
+      break;
+    }
+    EXPECT_EQ(status, MAINTENANCE_RESOURCE_EXHAUSTED) << error_.message;
+    EXPECT_EQ(instance_, nullptr);
+    ++failures;
+  }
+  EXPECT_GT(failures, 0);
+}
+
+TEST_F(PluginTest, OutOfMemoryInATickKeepsWhatIsNotFinished) {
+  int failures = 0;
+  for (long allocation = 0;; ++allocation) {
+    ASSERT_LT(allocation, 10000);
+    for (const char* name : {"a", "c"}) host_.entries[std::string("tbl/n/") + name] = Registration(1);
+    host_.entries["tbl/n/bad"] = "corrupt";
+    ASSERT_EQ(Create(), MAINTENANCE_OK);
+    g_allocations_until_failure = allocation;
+    const int32_t status = Tick();
+    const bool failed = g_allocations_until_failure == 0;
+    g_allocations_until_failure = -1;
+    ExpectCountsAddUp();
+    EXPECT_THAT(host_.open_locks, IsEmpty());
+    // The host shares the process's memory; where its function is the one to fail, that is an exception of the host's.
+    EXPECT_TRUE(status == MAINTENANCE_OK || status == MAINTENANCE_RESOURCE_EXHAUSTED || status == MAINTENANCE_INTERNAL);
+    failures += status == MAINTENANCE_RESOURCE_EXHAUSTED ? 1 : 0;
+    for (int tick = 0; tick < 2; ++tick) EXPECT_EQ(Tick(), MAINTENANCE_OK) << tick_.error.message;
+    EXPECT_NE(host_.entries["tbl/n/a"], Registration(1));
+    EXPECT_NE(host_.entries["tbl/n/c"], Registration(1));
+    EXPECT_EQ(Plugin().destroy(instance_, nullptr), MAINTENANCE_OK);
+    instance_ = nullptr;
+    if (!failed) break;
+  }
+  EXPECT_GT(failures, 0);
+}
+
+TEST_F(PluginTest, AChildProcessCannotUseTheInstance) {
+  ASSERT_EQ(Create(), MAINTENANCE_OK);
+  const pid_t child = fork();
+  ASSERT_GE(child, 0);
+  if (child == 0) _exit(Tick() == MAINTENANCE_FAILED_PRECONDITION ? 0 : 1);
+  int status = 0;
+  ASSERT_EQ(waitpid(child, &status, 0), child);
+  EXPECT_TRUE(WIFEXITED(status) && WEXITSTATUS(status) == 0);
+}
+
+TEST_F(PluginTest, InstancesShareARegistryByNamespace) {
+  for (const char* key : {"tbl/a/1", "tbl/b/1", "tbl/b/2"}) host_.entries[key] = Registration(1);
+  args_.prefix = {"tbl/b/", 6};
+  ASSERT_EQ(Create(), MAINTENANCE_OK) << error_.message;
+  Tick();
+  EXPECT_THAT(host_.maintained, ElementsAre("b/1@1", "b/2@1"));
+}
+
+TEST_F(PluginTest, DestroyingNothingIsFine) { EXPECT_EQ(Plugin().destroy(nullptr, &error_), MAINTENANCE_OK); }
+
+}  // namespace
+}  // namespace caretaker

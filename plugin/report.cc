@@ -1,0 +1,126 @@
+#include "plugin/report.h"
+
+#define RAPIDJSON_HAS_STDSTRING 0
+#include <rapidjson/stringbuffer.h>
+#include <rapidjson/writer.h>
+
+#include "registry/table_ref.h"
+
+namespace caretaker::plugin {
+namespace {
+
+using maintenance::Describe;
+using maintenance::kOutcomeCount;
+using maintenance::kSettingCount;
+using maintenance::MaintenanceLimits;
+using maintenance::Outcome;
+using maintenance::OutcomeName;
+using maintenance::OutcomeSample;
+using maintenance::Setting;
+using maintenance::TickResult;
+
+using Writer = rapidjson::Writer<rapidjson::StringBuffer>;
+
+// Strings that are ours, or made printable before: all of them are ASCII.
+void Text(Writer& json, absl::string_view text) {
+  json.String(text.data(), static_cast<rapidjson::SizeType>(text.size()));
+}
+void Name(Writer& json, absl::string_view name) {
+  json.Key(name.data(), static_cast<rapidjson::SizeType>(name.size()));
+}
+void Member(Writer& json, absl::string_view name, uint64_t value) {
+  Name(json, name);
+  json.Uint64(value);
+}
+
+void WriteSettings(Writer& json, const MaintenanceLimits& limits) {
+  json.StartObject();
+  for (size_t i = 0; i < kSettingCount; ++i) {
+    const auto setting = static_cast<Setting>(i);
+    Name(json, Describe(setting).name);
+    json.StartObject();
+    Name(json, "value");
+    if (Describe(setting).is_bool) {
+      json.Bool(limits.value(setting) != 0);
+    } else {
+      json.Int64(limits.value(setting));
+    }
+    Name(json, "source");
+    Text(json, SettingSourceName(limits.source(setting)));
+    json.EndObject();
+  }
+  json.EndObject();
+}
+
+void WriteCycle(Writer& json, const InstanceStatus& status) {
+  json.StartObject();
+  Member(json, "number", status.cycle.number);
+  Member(json, "visited", status.cycle.visited);
+  Member(json, "backlog", status.backlog);
+  Member(json, "completed", status.cycle.completed);
+  Member(json, "last_visited", status.cycle.last_visited);
+  Member(json, "restarted", status.cycle.restarted);
+  json.EndObject();
+}
+
+void WriteTick(Writer& json, const TickResult& tick) {
+  json.StartObject();
+  Member(json, "tick", tick.tick_number);
+  Member(json, "cycle", tick.cycle_number);
+  Name(json, "status");
+  Text(json, absl::StatusCodeToString(tick.status.code()));
+  Name(json, "error");
+  Text(json, registry::Printable(absl::string_view(tick.status.message()), 512));
+  Name(json, "ended_by");
+  Text(json, EndedByName(tick.ended_by));
+  Member(json, "backlog_before", tick.backlog_before);
+  Member(json, "scanned", tick.scanned);
+  Member(json, "backlog_after", tick.backlog_after);
+  Member(json, "scan_requests", tick.scan_requests);
+  Member(json, "operations", tick.operations);
+  Member(json, "generation_changed", tick.generation_changed);
+  Member(json, "duration_us", static_cast<uint64_t>(tick.duration_ns / 1000));
+  Name(json, "outcomes");
+  json.StartObject();
+  for (size_t i = 0; i < kOutcomeCount; ++i) Member(json, OutcomeName(static_cast<Outcome>(i)), tick.outcomes[i]);
+  json.EndObject();
+  Name(json, "samples");
+  json.StartArray();
+  for (const OutcomeSample& sample : tick.samples) {
+    json.StartObject();
+    Name(json, "outcome");
+    Text(json, OutcomeName(sample.outcome));
+    Name(json, "text");
+    Text(json, sample.text);
+    json.EndObject();
+  }
+  json.EndArray();
+  json.EndObject();
+}
+
+}  // namespace
+
+std::string ReportJson(absl::string_view prefix, const MaintenanceLimits& limits, const InstanceStatus& status,
+                       bool tick_running) {
+  rapidjson::StringBuffer buffer;
+  Writer json(buffer);
+  json.StartObject();
+  Name(json, "prefix");
+  Text(json, registry::Printable(prefix, registry::kKeySizeMax));
+  Name(json, "tick_running");
+  json.Bool(tick_running);
+  Name(json, "settings");
+  WriteSettings(json, limits);
+  Name(json, "cycle");
+  WriteCycle(json, status);
+  Name(json, "last_tick");
+  if (status.last_tick.tick_number == 0) {
+    json.Null();
+  } else {
+    WriteTick(json, status.last_tick);
+  }
+  json.EndObject();
+  return std::string(buffer.GetString(), buffer.GetSize());
+}
+
+}  // namespace caretaker::plugin
