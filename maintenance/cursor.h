@@ -7,10 +7,11 @@
 
 #include <cstddef>
 #include <cstdint>
-#include <utility>
+#include <string>
 #include <vector>
 
 #include "absl/strings/string_view.h"
+#include "maintenance/cursor_codec.h"
 #include "registry/table_registration_page.h"
 
 namespace caretaker::maintenance {
@@ -45,28 +46,42 @@ class Backlog {
 
 class Cursor {
  public:
+  Cursor() { read_from_.reserve(registry::kContinuationSizeMax); }
+
+  // Takes up the walk of an exported cursor. REQUIRES: nothing was read yet.
+  void Resume(CursorState state);
+
   // Where the next page begins; empty at the start of a cycle.
-  absl::string_view continuation() const { return backlog_.page_.continuation(); }
+  absl::string_view continuation() const { return next_; }
   // The last page ended the prefix: when the backlog is empty, the cycle is complete.
-  bool end_of_prefix() const { return backlog_.page_.end_of_prefix(); }
+  bool end_of_prefix() const { return end_of_prefix_; }
 
   Backlog& backlog() { return backlog_; }
   const Backlog& backlog() const { return backlog_; }
 
-  // Takes the page over: its continuation is the cursor's, its entries are the backlog. `*page` gets the old page's
-  // memory to be scanned into next. REQUIRES: the backlog is empty.
-  void Advance(registry::TableRegistrationPage* page) {
-    // Whatever needs memory comes first: a failed allocation leaves the old page in place.
-    backlog_.finished_.assign(page->size(), false);
-    std::swap(backlog_.page_, *page);
-    backlog_.unfinished_ = backlog_.page_.size();
-  }
+  // Takes the page over: its continuation is the cursor's, its entries are the backlog, without those that the resumed
+  // cursor says are finished. `*page` gets the old page's memory to be scanned into next. REQUIRES: the backlog is
+  // empty.
+  void Advance(registry::TableRegistrationPage* page);
 
   // Back to the first key. REQUIRES: the backlog is empty.
-  void Restart() { backlog_.page_.Clear(); }
+  void Restart();
+
+  // What an export says now: with an empty backlog where the next page begins, otherwise where this one was read from
+  // and what of it is finished.
+  void State(CursorState* state) const;
 
  private:
+  // Finishes the candidates of the new page that the exported cursor names.
+  void PassOverResumed();
+
   Backlog backlog_;
+  std::string read_from_;  // The continuation that the backlog's page was read from.
+  std::string next_;
+  bool end_of_prefix_ = false;
+  // Sorted fingerprints of the exported cursor's finished candidates that were not met yet. A page may be shorter than
+  // the one that was exported, so they are kept until they are met or the cycle ends.
+  std::vector<uint64_t> resumed_;
 };
 
 }  // namespace caretaker::maintenance

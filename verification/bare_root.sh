@@ -39,6 +39,8 @@ $from_work_tree || git rev-parse --quiet --verify HEAD > /dev/null ||
   fail "HEAD: the repository has no commit to clone; commit first, or give --work-tree"
 
 root=$(mktemp -d /var/tmp/caretaker-root.XXXXXX)
+# apt inside gives up root to download.
+chmod 755 "$root"
 cleanup() {
   # The mounts were made in a namespace of their own and went away with its last process.
   if $keep; then

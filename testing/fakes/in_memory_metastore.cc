@@ -1,21 +1,24 @@
 #include "testing/fakes/in_memory_metastore.h"
 
+#include <iterator>
+
 #include "absl/strings/match.h"
 #include "absl/strings/str_cat.h"
 
 namespace caretaker::testing {
 
 using registry::CompareAndSetOutcome;
+using registry::kContinuationSizeMax;
 using registry::MetaStoreCall;
 using registry::PageEntryAnswer;
 
-// A continuation is the key at which the next page begins.
+// A continuation is the key at which the next page begins. Of a key that is too long to be one it is the beginning, and
+// keys that share that beginning with the key before them are passed over.
 absl::Status InMemoryMetaStore::ScanPage(const MetaStoreCall&, absl::string_view prefix, absl::string_view continuation,
                                          uint32_t limit, registry::PageSink& sink) {
-  if (!continuation.empty() && !absl::StartsWith(continuation, prefix)) {
+  if (continuation.size() > kContinuationSizeMax || (!continuation.empty() && !absl::StartsWith(continuation, prefix)))
     return absl::OutOfRangeError(
         absl::StrCat("continuation: not one of the prefix ", prefix, "; begin at the first key"));
-  }
   const std::lock_guard<std::mutex> lock(mutex_);
   auto next = entries_.lower_bound(std::string(continuation.empty() ? prefix : continuation));
   bool stopped = false;
@@ -26,10 +29,15 @@ absl::Status InMemoryMetaStore::ScanPage(const MetaStoreCall&, absl::string_view
     ++taken;
     stopped = answer == PageEntryAnswer::kTakenAndStop;
   }
+  const auto beginning = [](const std::string& key) { return absl::string_view(key).substr(0, kContinuationSizeMax); };
+  while (next != entries_.begin() && next != entries_.end() && next->first.size() > kContinuationSizeMax &&
+         beginning(next->first) == beginning(std::prev(next)->first)) {
+    ++next;
+  }
   if (next == entries_.end() || !absl::StartsWith(next->first, prefix)) {
     sink.EndOfPrefix();
   } else {
-    sink.ContinueAfter(next->first);
+    sink.ContinueAfter(beginning(next->first));
   }
   return absl::OkStatus();
 }

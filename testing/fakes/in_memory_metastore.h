@@ -24,7 +24,6 @@ class InMemoryMetaStore : public registry::MetaStore {
   absl::Status CompareAndSet(const registry::MetaStoreCall& call, absl::string_view key, absl::string_view expected,
                              absl::string_view desired, registry::CompareAndSetOutcome* outcome) override;
 
-  // REQUIRES: key.size() <= kContinuationSizeMax: a page may have to continue at it.
   void Put(absl::string_view key, absl::string_view value);
   void Erase(absl::string_view key);
   // Absent: no such key.

@@ -1,0 +1,56 @@
+#include "maintenance/cursor.h"
+
+#include <algorithm>
+#include <utility>
+
+namespace caretaker::maintenance {
+
+void Cursor::Resume(CursorState state) {
+  next_ = std::move(state.continuation);
+  resumed_ = std::move(state.finished);
+  std::sort(resumed_.begin(), resumed_.end());
+}
+
+void Cursor::Advance(registry::TableRegistrationPage* page) {
+  // Whatever needs memory comes first: a failed allocation leaves everything in place.
+  backlog_.finished_.reserve(page->size());
+  next_.reserve(page->continuation().size());
+  std::swap(read_from_, next_);
+  next_.assign(page->continuation().data(), page->continuation().size());
+  end_of_prefix_ = page->end_of_prefix();
+  std::swap(backlog_.page_, *page);
+  backlog_.finished_.assign(backlog_.page_.size(), false);
+  backlog_.unfinished_ = backlog_.page_.size();
+  if (!resumed_.empty()) PassOverResumed();
+}
+
+void Cursor::Restart() {
+  backlog_.page_.Clear();
+  next_.clear();
+  end_of_prefix_ = false;
+  resumed_.clear();
+}
+
+void Cursor::State(CursorState* state) const {
+  state->finished.clear();
+  if (backlog_.empty()) {
+    state->continuation = next_;
+    return;
+  }
+  state->continuation = read_from_;
+  for (size_t index = 0; index < backlog_.end(); ++index) {
+    if (backlog_.finished_[index]) state->finished.push_back(registry::Fingerprint(backlog_.page_.key(index)));
+  }
+}
+
+void Cursor::PassOverResumed() {
+  for (size_t index = 0; index < backlog_.end() && !resumed_.empty(); ++index) {
+    const uint64_t fingerprint = registry::Fingerprint(backlog_.page_.key(index));
+    const auto found = std::lower_bound(resumed_.begin(), resumed_.end(), fingerprint);
+    if (found == resumed_.end() || *found != fingerprint) continue;
+    resumed_.erase(found);
+    backlog_.Finish(index);
+  }
+}
+
+}  // namespace caretaker::maintenance

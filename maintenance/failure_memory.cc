@@ -1,0 +1,115 @@
+#include "maintenance/failure_memory.h"
+
+#include <algorithm>
+#include <utility>
+
+namespace caretaker::maintenance {
+
+bool FailureMemory::PassesOver(absl::string_view key, uint64_t value_fingerprint, uint64_t cycle) {
+  const std::lock_guard<std::mutex> lock(mutex_);
+  if (entries_.empty()) return false;
+  const auto found = entries_.find(key);
+  if (found == entries_.end()) return false;
+  if (found->second.value_fingerprint != value_fingerprint) {
+    Erase(found);
+    return false;
+  }
+  found->second.met_cycle = cycle;
+  return cycle < found->second.due_cycle;
+}
+
+uint64_t FailureMemory::Failed(absl::string_view key, uint64_t value_fingerprint, uint64_t cycle, Outcome reason,
+                               absl::string_view message) {
+  if (backoff_cycles_max_ == 0) return 0;
+  const std::lock_guard<std::mutex> lock(mutex_);
+  auto found = entries_.find(key);
+  uint32_t streak = 1;
+  if (found != entries_.end()) {
+    // Another generation begins anew: what failed was not this one.
+    if (found->second.value_fingerprint == value_fingerprint) streak = found->second.streak + 1;
+    Erase(found);
+  }
+  // 1, 2, 4, ...: the shift stays below the width, as the limit is far below 2^31.
+  const uint32_t sits_out = streak > 31 ? backoff_cycles_max_ : std::min(1u << (streak - 1), backoff_cycles_max_);
+  Entry entry{
+      value_fingerprint, cycle + sits_out + 1, cycle, streak, reason, std::string(message.substr(0, kMessageSizeMax))};
+  found = entries_.emplace(std::string(key), std::move(entry)).first;
+  bytes_ += Charge(*found);
+  return Shrink();
+}
+
+void FailureMemory::Succeeded(absl::string_view key) { Forget(key); }
+
+void FailureMemory::EndCycle(uint64_t cycle) {
+  const std::lock_guard<std::mutex> lock(mutex_);
+  for (auto entry = entries_.begin(); entry != entries_.end();) {
+    const auto next = std::next(entry);
+    if (entry->second.met_cycle != cycle) Erase(entry);
+    entry = next;
+  }
+}
+
+bool FailureMemory::Forget(absl::string_view key) {
+  const std::lock_guard<std::mutex> lock(mutex_);
+  if (entries_.empty()) return false;
+  const auto found = entries_.find(key);
+  if (found == entries_.end()) return false;
+  Erase(found);
+  return true;
+}
+
+size_t FailureMemory::ForgetAll() {
+  const std::lock_guard<std::mutex> lock(mutex_);
+  const size_t count = entries_.size();
+  entries_.clear();
+  bytes_ = 0;
+  return count;
+}
+
+size_t FailureMemory::size() const {
+  const std::lock_guard<std::mutex> lock(mutex_);
+  return entries_.size();
+}
+
+size_t FailureMemory::bytes() const {
+  const std::lock_guard<std::mutex> lock(mutex_);
+  return bytes_;
+}
+
+std::vector<BackedOffTable> FailureMemory::Worst(size_t count_max) const {
+  std::vector<BackedOffTable> tables;
+  {
+    const std::lock_guard<std::mutex> lock(mutex_);
+    std::vector<const Entries::value_type*> order;
+    order.reserve(entries_.size());
+    for (const auto& entry : entries_) order.push_back(&entry);
+    const size_t count = std::min(count_max, order.size());
+    std::partial_sort(order.begin(), order.begin() + static_cast<std::ptrdiff_t>(count), order.end(),
+                      [](const auto* a, const auto* b) {
+                        return a->second.streak != b->second.streak ? a->second.streak > b->second.streak
+                                                                    : a->first < b->first;
+                      });
+    for (size_t i = 0; i < count; ++i) {
+      const Entry& entry = order[i]->second;
+      tables.push_back({order[i]->first, entry.reason, entry.message, entry.streak, entry.due_cycle});
+    }
+  }
+  return tables;
+}
+
+void FailureMemory::Erase(Entries::iterator entry) {
+  bytes_ -= Charge(*entry);
+  entries_.erase(entry);
+}
+
+// Looks at every entry for each that leaves: at most some 5,000, and only when a fleet of tables fails at once.
+uint64_t FailureMemory::Shrink() {
+  uint64_t left = 0;
+  for (; bytes_ > kBytesMax; ++left) {
+    Erase(std::min_element(entries_.begin(), entries_.end(),
+                           [](const auto& a, const auto& b) { return a.second.streak < b.second.streak; }));
+  }
+  return left;
+}
+
+}  // namespace caretaker::maintenance

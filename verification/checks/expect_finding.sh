@@ -1,0 +1,18 @@
+#!/bin/bash
+# Passes when a check, fed with something broken in one way, fails and says so: what keeps a check from seeing nothing.
+#
+#   expect_finding.sh REGULAR_EXPRESSION COMMAND [ARGUMENT...]     (standard input: the file STDIN, if it is set)
+set -euo pipefail
+expected=$1
+shift
+status=0
+output=$("$@" 2>&1 < "${STDIN:-/dev/null}") || status=$?
+echo "$output"
+[[ $status == 1 ]] || {
+  echo "$1: did not fail as a check does, exit status $status seen, 1 expected"
+  exit 1
+}
+grep -qE "$expected" <<< "$output" || {
+  echo "$1: failed for another reason, see above, a line with $expected expected"
+  exit 1
+}

@@ -1,0 +1,16 @@
+#ifndef TOY_H_
+#define TOY_H_
+#include <stddef.h>
+#include <stdint.h>
+#ifdef __cplusplus
+extern "C" {
+#endif
+/* Words of comments do not count: enum, bool, long. */
+struct toy_bits {
+  uint32_t a : 3;
+};
+int32_t toy_run(const uint8_t *data, size_t size);
+#ifdef __cplusplus
+}
+#endif
+#endif

@@ -1,0 +1,14 @@
+#ifndef TOY_H_
+#define TOY_H_
+#include <stddef.h>
+#include <stdint.h>
+#ifdef __cplusplus
+extern "C" {
+#endif
+/* Words of comments do not count: enum, bool, long. */
+enum toy_state { TOY_ON, TOY_OFF };
+int32_t toy_run(const uint8_t *data, size_t size);
+#ifdef __cplusplus
+}
+#endif
+#endif

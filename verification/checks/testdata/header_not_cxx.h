@@ -1,0 +1,13 @@
+#ifndef TOY_H_
+#define TOY_H_
+#include <stddef.h>
+#include <stdint.h>
+#ifdef __cplusplus
+extern "C" {
+#endif
+/* Words of comments do not count: enum, bool, long. */
+int32_t toy_run(const uint8_t *template, size_t size);
+#ifdef __cplusplus
+}
+#endif
+#endif
