@@ -1,0 +1,71 @@
+// Loads a maintenance plugin and runs an instance of it, for hosts in C++.
+#ifndef CARETAKER_PLUGIN_HOST_PLUGIN_H_
+#define CARETAKER_PLUGIN_HOST_PLUGIN_H_
+
+#include <memory>
+#include <string>
+#include <utility>
+#include <vector>
+
+#include "absl/status/status.h"
+#include "absl/status/statusor.h"
+#include "plugin/host/host_tables.h"
+#include "plugin/maintenance_plugin.h"
+
+namespace caretaker::host {
+
+// The functions of one loaded plugin. Copies share it. It stays mapped for the life of the process: what it registered
+// with gflags can not be taken back. Thread-safety: any thread.
+class PluginLibrary {
+ public:
+  // Maps the file with all its symbols resolved, in a scope of its own, finds the ten exports and checks the ABI
+  // version. Errors name the path and, where it has any, the linker's words. InvalidArgument: the path is empty;
+  // NotFound: the file can not be loaded; FailedPrecondition: it is no plugin, or one of another ABI version.
+  static absl::StatusOr<PluginLibrary> Load(const std::string& path);
+
+  const maintenance_descriptor& descriptor() const { return *describe(); }
+  absl::Status RegisterFlags() const;
+
+  decltype(&maintenance_describe) describe;
+  decltype(&maintenance_register_flags) register_flags;
+  decltype(&maintenance_check_options) check_options;
+  decltype(&maintenance_create) create;
+  decltype(&maintenance_tick) tick;
+  decltype(&maintenance_get_settings) get_settings;
+  decltype(&maintenance_report) report;
+  decltype(&maintenance_export_cursor) export_cursor;
+  decltype(&maintenance_forget_failures) forget_failures;
+  decltype(&maintenance_destroy) destroy;
+
+ private:
+  PluginLibrary() = default;
+};
+
+// One instance. Destroys it; REQUIRES: no tick runs then. Thread-safety: as maintenance_plugin.h says.
+class Plugin {
+ public:
+  // Options are pairs of name and value. `objects` are borrowed until this is destroyed. Errors as maintenance_create.
+  static absl::StatusOr<std::unique_ptr<Plugin>> Create(
+      const PluginLibrary& library, const HostObjects& objects,
+      const std::vector<std::pair<std::string, std::string>>& options);
+  ~Plugin();
+  Plugin(const Plugin&) = delete;
+  Plugin& operator=(const Plugin&) = delete;
+
+  // Runs one tick on this thread and writes its results to `*results`, of which no member need be set before.
+  absl::Status Tick(maintenance_tick_context* results);
+  maintenance_settings Settings() const;
+  // One JSON document.
+  absl::StatusOr<std::string> Report() const;
+
+ private:
+  Plugin(const PluginLibrary& library, const HostObjects& objects) : library_(library), tables_(objects) {}
+
+  const PluginLibrary library_;
+  const HostTables tables_;
+  maintenance_instance* instance_ = nullptr;
+};
+
+}  // namespace caretaker::host
+
+#endif  // CARETAKER_PLUGIN_HOST_PLUGIN_H_
