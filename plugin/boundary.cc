@@ -41,7 +41,9 @@ void WriteError(const absl::Status& status, maintenance_error* error) {
   constexpr size_t kMessageOffset = offsetof(maintenance_error, message);
   if (error == nullptr || error->struct_size <= kMessageOffset) return;
   const size_t room = std::min(error->struct_size - kMessageOffset, sizeof(error->message));
-  const absl::string_view message = status.message();
+  // A status made when memory was short has no message of its own.
+  const bool out_of_memory = absl::IsResourceExhausted(status) && status.message().empty();
+  const absl::string_view message = out_of_memory ? "out of memory; nothing is lost, try again" : status.message();
   const size_t size = Utf8PrefixSize(message, room - 1);
   error->code = ToCode(status);
   error->message_size = static_cast<uint32_t>(size);

@@ -62,4 +62,11 @@ size_t TableLockMap::size() const {
   return names_.size();
 }
 
+size_t TableLockMap::waiting() const {
+  const std::lock_guard<std::mutex> lock(mutex_);
+  size_t count = 0;
+  for (const auto& [name, entry] : names_) count += entry.line.size();
+  return count - held_.size();
+}
+
 }  // namespace caretaker::host

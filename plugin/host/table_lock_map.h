@@ -39,6 +39,8 @@ class TableLockMap : public maintenance::TableLocks {
 
   // Names that are held or waited for.
   size_t size() const;
+  // Callers that wait now.
+  size_t waiting() const;
 
  private:
   struct Name {

@@ -53,6 +53,23 @@ TEST(TableLockMapTest, EightThreadsCountRight) {
   EXPECT_EQ(map.size(), 0u);
 }
 
+TEST(TableLockMapTest, NobodyOvertakesAWaiter) {
+  TableLockMap map;
+  uint64_t holder = 0;
+  ASSERT_EQ(Lock(&map, "a", 0, &holder), LockOutcome::kAcquired);
+  std::future<uint64_t> waiter = std::async(std::launch::async, [&] {
+    uint64_t handle = 0;
+    EXPECT_EQ(Lock(&map, "a", kLong, &handle), LockOutcome::kAcquired);
+    return handle;
+  });
+  while (map.waiting() < 1) std::this_thread::yield();
+  ASSERT_TRUE(map.Unlock(holder).ok());
+  uint64_t late = 0;
+  EXPECT_EQ(Lock(&map, "a", 0, &late), LockOutcome::kBusy) << "the lock is the waiter's, also before it wakes";
+  EXPECT_TRUE(map.Unlock(waiter.get()).ok());
+  EXPECT_EQ(map.size(), 0u);
+}
+
 TEST(TableLockMapTest, CancelledWaitsEnd) {
   TableLockMap map;
   uint64_t handle = 0;
@@ -61,6 +78,7 @@ TEST(TableLockMapTest, CancelledWaitsEnd) {
     uint64_t never = 0;
     return Lock(&map, "a", kLong, &never);
   });
+  while (map.waiting() < 1) std::this_thread::yield();
   map.CancelWaits();
   EXPECT_EQ(waiting.get(), LockOutcome::kCancelled);
   EXPECT_TRUE(map.Unlock(handle).ok());

@@ -73,8 +73,9 @@ absl::Status RocksDbEngine::Compact(const std::string& location, std::optional<i
   {
     const std::lock_guard<std::mutex> lock(mutex_);
     if (stopped_) return absl::CancelledError("the host is stopping");
-    cancelled_ = false;
-    timed_out_ = false;
+    // Time that is over already needs no watchdog.
+    timed_out_ = remaining_ns.has_value() && *remaining_ns <= 0;
+    cancelled_ = timed_out_;
     if (remaining_ns.has_value())
       deadline_ = std::chrono::steady_clock::now() + std::chrono::nanoseconds(*remaining_ns);
   }

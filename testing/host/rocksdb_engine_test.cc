@@ -90,6 +90,28 @@ TEST_F(RocksDbEngineTest, AStoppedEngineAnswersCancelled) {
   EXPECT_EQ(engine_->Judge("tables/00000001")->skipped, 360u);
 }
 
+TEST_F(RocksDbEngineTest, WhatIsOverItsTimeIsCancelled) {
+  EXPECT_EQ(Maintain("tables/00000001", /*remaining_ns=*/0).code(), absl::StatusCode::kDeadlineExceeded);
+  EXPECT_EQ(engine_->Judge("tables/00000001")->skipped, 360u);
+  ASSERT_TRUE(Maintain("tables/00000001").ok()) << "the next operation has its own time";
+  EXPECT_EQ(result_.new_version, 6u);
+}
+
+TEST_F(RocksDbEngineTest, TheWatchdogEndsALongCompaction) {
+  // Some 40 MB, which take RocksDB hundreds of times the millisecond that it is given.
+  const std::string row(200, 'r');
+  for (int i = 0; i < 200000; ++i) {
+    ASSERT_TRUE(
+        database_->db()->Put(rocksdb::WriteOptions(), database_->data(), absl::StrCat("big/", 1000000 + i), row).ok());
+  }
+  for (int i = 0; i < 20000; ++i) Write(absl::StrCat("big/", 1000000 + i), /*deletion=*/true);
+  EXPECT_EQ(Maintain("big", /*remaining_ns=*/1'000'000).code(), absl::StatusCode::kDeadlineExceeded);
+  EXPECT_GE(engine_->Judge("big")->percent(), 50u) << "nothing was finished";
+  ASSERT_TRUE(Maintain("big").ok());
+  EXPECT_EQ(result_.new_version, 6u);
+  EXPECT_EQ(engine_->Judge("big")->skipped, 0u);
+}
+
 TEST_F(RocksDbEngineTest, WhatCannotBeMaintainedIsRefused) {
   EXPECT_EQ(Maintain("").code(), absl::StatusCode::kInvalidArgument);
   version_ = UINT64_MAX;
