@@ -110,6 +110,16 @@ TEST_F(TableSweepTest, NextCycleBeginsAtTheFirstKey) {
   EXPECT_EQ(Version("a"), Registration(3));
 }
 
+TEST_F(TableSweepTest, ACycleIsCompleteOnce) {
+  PutTables({"a"});
+  Tick();
+  EXPECT_TRUE(result_.cycle_completed);
+  control_.cancelled_from = 0;
+  Tick();
+  EXPECT_FALSE(result_.cycle_completed) << "a tick that read nothing completes nothing";
+  EXPECT_EQ(sweep_->cycle().completed, 1u);
+}
+
 TEST_F(TableSweepTest, AnEmptyRegistryIsACompleteCycle) {
   Tick();
   EXPECT_TRUE(result_.status.ok());
@@ -249,6 +259,14 @@ TEST_F(TableSweepTest, ASpentTickStillTakesOneTable) {
     EXPECT_EQ(result_.overrun_ns, 150'000'000);
   }
   EXPECT_EQ(Tick().ended_by, EndedBy::kPageDone);
+}
+
+TEST_F(TableSweepTest, AScanThatSpentTheTickIsStillFollowedByOneTable) {
+  PutTables({"a", "b"});
+  Set(Setting::kTickBudgetMs, 100);
+  metastore_.on_scanned = [&] { clock_.AdvanceMs(500); };
+  EXPECT_EQ(Tick().ended_by, EndedBy::kTime);
+  EXPECT_THAT(engine_.tables(), ElementsAre("n/a"));
 }
 
 TEST_F(TableSweepTest, TheBudgetIsExactAtItsEdge) {
