@@ -15,29 +15,27 @@ namespace {
 
 constexpr SettingDescription kSettings[] = {
     {"maintenance_interval_secs", "MAINTENANCE_INTERVAL_SECS", "Asks the host for one tick every so many seconds.", 60,
-     1, 86400, false, false},
+     1, 86400, false},
     {"maintenance_table_page_size", "MAINTENANCE_TABLE_PAGE_SIZE", "Reads at most so many registry entries per tick.",
-     128, 1, registry::kPageSizeMax, false, false},
+     128, 1, registry::kPageSizeMax, false},
     {"maintenance_max_operations", "MAINTENANCE_MAX_OPERATIONS",
-     "Runs at most so many table operations per tick; 0 means as many as the page size.", 0, 0, 10000, false, false},
+     "Runs at most so many table operations per tick; 0 means as many as the page size.", 0, 0, 10000, false},
     {"maintenance_tick_budget_ms", "MAINTENANCE_TICK_BUDGET_MS",
-     "Begins no further table after so many milliseconds of a tick; 0 means no such bound.", 0, 0, 3600000, false,
-     false},
+     "Begins no further table after so many milliseconds of a tick; 0 means no such bound.", 0, 0, 3600000, false},
     {"maintenance_table_timeout_ms", "MAINTENANCE_TABLE_TIMEOUT_MS",
-     "Gives the engine so many milliseconds for one table; 0 means no deadline.", 600000, 0, 86400000, false, false},
+     "Gives the engine so many milliseconds for one table; 0 means no deadline.", 600000, 0, 86400000, false},
     {"maintenance_lock_wait_ms", "MAINTENANCE_LOCK_WAIT_MS",
      "Waits at most so many milliseconds for one table's lock; 0 means to try once without waiting.", 1000, 0, 600000,
-     false, false},
+     false},
     {"maintenance_lock_budget_ms", "MAINTENANCE_LOCK_BUDGET_MS",
      "Waits at most so many milliseconds for locks in one tick; when they are spent, locks are only tried.", 5000, 0,
-     600000, false, false},
+     600000, false},
     {"maintenance_scan_requests_max", "MAINTENANCE_SCAN_REQUESTS_MAX",
-     "Sends at most so many scan requests per tick while the answers are empty.", 16, 1, 1000, false, false},
+     "Sends at most so many scan requests per tick while the answers are empty.", 16, 1, 1000, false},
     {"maintenance_backoff_cycles_max", "MAINTENANCE_BACKOFF_CYCLES_MAX",
-     "Passes over a failing table for at most so many cycles; 0 turns that off.", 8, 0, 4096, false, true},
+     "Passes over a failing table for at most so many cycles; 0 turns that off.", 8, 0, 4096, false},
     {"maintenance_check_drop_markers", "MAINTENANCE_CHECK_DROP_MARKERS",
-     "Passes over tables that have a drop marker, for hosts that keep these; costs one read per table.", 0, 0, 1, true,
-     false},
+     "Passes over tables that have a drop marker, for hosts that keep these; costs one read per table.", 0, 0, 1, true},
 };
 static_assert(sizeof(kSettings) / sizeof(kSettings[0]) == kSettingCount);
 
@@ -79,10 +77,6 @@ absl::StatusOr<int64_t> Validate(const GivenSetting& given) {
     if (!ParseWholeNumber(given.text, &value)) return Refuse(given, "is not a whole number", Allowed(description));
     if (value < description.min || value > description.max)
       return Refuse(given, "is out of range", Allowed(description));
-  }
-  if (description.fixed && value != description.default_value) {
-    return Refuse(given, "is not supported by this release",
-                  absl::StrCat("only the default ", description.default_value));
   }
   return value;
 }

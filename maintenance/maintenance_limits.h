@@ -37,7 +37,6 @@ struct SettingDescription {
   int64_t min;
   int64_t max;
   bool is_bool;
-  bool fixed;  // Its behaviour comes with a later release: until then only the default is accepted.
 };
 
 const SettingDescription& Describe(Setting setting);

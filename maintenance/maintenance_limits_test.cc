@@ -55,7 +55,6 @@ TEST(MaintenanceLimitsTest, MaintenanceLimitValuesAreValidatedBeforeServing) {
     if (Describe(setting).is_bool) continue;
     ExpectRefused(setting, absl::StrCat(Describe(setting).max + 1));
     ExpectRefused(setting, absl::StrCat(Describe(setting).min - 1));
-    if (Describe(setting).fixed) continue;
     for (const int64_t value : {Describe(setting).min, Describe(setting).min + 1, Describe(setting).max}) {
       if (setting == Setting::kMaxOperations && value == 0) continue;
       const auto limits = TryNew(setting, absl::StrCat(value));
@@ -101,14 +100,6 @@ TEST(MaintenanceLimitsTest, OneSourceGivesASettingOnce) {
   const auto limits = MaintenanceLimits::TryNew(
       {{Setting::kTablePageSize, SettingSource::kOption, "3"}, {Setting::kTablePageSize, SettingSource::kOption, "3"}});
   EXPECT_EQ(limits.status().code(), absl::StatusCode::kInvalidArgument);
-}
-
-TEST(MaintenanceLimitsTest, SettingsOfLaterReleasesAreRefusedUnlessDefault) {
-  EXPECT_TRUE(TryNew(Setting::kBackoffCyclesMax, "8").ok());
-  for (const char* text : {"0", "1", "4096"}) {
-    EXPECT_THAT(std::string(TryNew(Setting::kBackoffCyclesMax, text).status().message()),
-                HasSubstr("is not supported by this release, allowed only the default 8"));
-  }
 }
 
 TEST(MaintenanceLimitsTest, BoolsAreWrittenAsGflagsWritesThem) {

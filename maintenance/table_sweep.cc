@@ -83,6 +83,7 @@ class ActiveTick {
   bool EngineFailed(size_t index, const absl::Status& status);
   bool Publish(size_t index, uint64_t version);
   bool Finish(size_t index, Outcome outcome, const absl::Status& why = absl::OkStatus());
+  void Remember(absl::string_view key, Outcome outcome, const absl::Status& why);
   bool FinishAndFail(size_t index, Outcome outcome, absl::Status violation);
   void EndCycle();
 
@@ -92,6 +93,7 @@ class ActiveTick {
   TickResult& result_;
   std::optional<uint64_t> fence_token_;
   int engine_unavailable_ = 0;
+  uint64_t fingerprint_ = 0;  // Of the bytes of the candidate at hand that were seen last.
 };
 
 void ActiveTick::Perform() {
@@ -203,6 +205,10 @@ void ActiveTick::SweepBacklog() {
 
 // Takes one candidate. With `again` it was busy before: a lock that is still held is its outcome.
 bool ActiveTick::Visit(size_t index, bool again) {
+  fingerprint_ = backlog().page().value_fingerprint(index);
+  if (!again && sweep_.failures_.PassesOver(backlog().page().key(index), fingerprint_, sweep_.cycle_.number)) {
+    return Finish(index, Outcome::kBackedOff);
+  }
   const absl::StatusOr<TableRef> table = backlog().page().table(index);
   if (!table.ok()) return Finish(index, Outcome::kCorrupt, table.status());
   if (!GoOn()) return false;
@@ -234,9 +240,8 @@ bool ActiveTick::VisitLocked(size_t index, const TableRef& table) {
   if (IsContractViolation(read)) return FinishAndFail(index, Outcome::kReadFailed, read);
   if (absl::IsNotFound(read)) return Finish(index, Outcome::kGone);
   if (!read.ok()) return Finish(index, Outcome::kReadFailed, read);
-  if (registry::Fingerprint(stored.value.view()) != candidates.page().value_fingerprint(index)) {
-    ++result_.generation_changed;
-  }
+  fingerprint_ = registry::Fingerprint(stored.value.view());
+  if (fingerprint_ != candidates.page().value_fingerprint(index)) ++result_.generation_changed;
   if (IsContractViolation(stored.decoded)) return FinishAndFail(index, Outcome::kCorrupt, stored.decoded);
   if (absl::IsDataLoss(stored.decoded)) return Finish(index, Outcome::kCorrupt, stored.decoded);
   if (!stored.decoded.ok()) return Finish(index, Outcome::kReadFailed, stored.decoded);
@@ -327,6 +332,7 @@ bool ActiveTick::Publish(size_t index, uint64_t version) {
 bool ActiveTick::Finish(size_t index, Outcome outcome, const absl::Status& why) {
   ++result_.outcomes[static_cast<size_t>(outcome)];
   backlog().Finish(index);
+  Remember(backlog().page().key(index), outcome, why);
   if (!EndedWell(outcome) && result_.samples.size() < TickResult::kSamplesMax) {
     result_.samples.push_back(
         {outcome,
@@ -335,6 +341,28 @@ bool ActiveTick::Finish(size_t index, Outcome outcome, const absl::Status& why) 
                       registry::Printable(absl::string_view(why.message()), TickResult::kSampleMessageSizeMax))});
   }
   return true;
+}
+
+// An engine in trouble, or a host that breaks a rule, is not the table's failure.
+void ActiveTick::Remember(absl::string_view key, Outcome outcome, const absl::Status& why) {
+  FailureMemory& failures = sweep_.failures_;
+  switch (outcome) {
+    case Outcome::kMaintained:
+    case Outcome::kUnchanged:
+      failures.Succeeded(key);
+      return;
+    case Outcome::kEngineFailed:
+      if (absl::IsUnavailable(why) || absl::IsResourceExhausted(why)) return;
+      break;
+    case Outcome::kEngineTimedOut:
+    case Outcome::kCorrupt:
+      break;
+    default:
+      return;
+  }
+  if (IsContractViolation(why)) return;
+  result_.failures_evicted += failures.Failed(key, fingerprint_, sweep_.cycle_.number, outcome,
+                                              registry::Printable(why.message(), FailureMemory::kMessageSizeMax));
 }
 
 bool ActiveTick::FinishAndFail(size_t index, Outcome outcome, absl::Status violation) {
@@ -350,6 +378,7 @@ void ActiveTick::EndCycle() {
     cycle.visited = 0;
   } else if (backlog().empty() && sweep_.cursor_.end_of_prefix()) {
     result_.cycle_completed = true;
+    sweep_.failures_.EndCycle(cycle.number);
     ++cycle.completed;
     ++cycle.number;
     cycle.last_visited = cycle.visited;
@@ -359,7 +388,10 @@ void ActiveTick::EndCycle() {
 }
 
 TableSweep::TableSweep(const SweepHost& host, const MaintenanceLimits& limits, absl::string_view prefix)
-    : host_(host), limits_(limits), registry_(host.metastore, host.codec, prefix) {}
+    : host_(host),
+      limits_(limits),
+      registry_(host.metastore, host.codec, prefix),
+      failures_(static_cast<uint32_t>(limits.value(Setting::kBackoffCyclesMax))) {}
 
 void TableSweep::Tick(TickResult* result) {
   *result = TickResult();

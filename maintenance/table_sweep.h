@@ -4,8 +4,8 @@
 //   2. With an empty backlog, one page is scanned, by a few requests if the first ones are empty. Its
 //      continuation is the cursor's from then on, its entries are the backlog.                         ScanPage
 //   3. Candidates are taken from the front of the backlog while operations and time last.              SweepBacklog
-//   4. For each: lock, ask again, read again, maintain exactly that generation, ask for the right
-//      to act, publish by compare-and-set, unlock.                            Visit, VisitLocked, Operate, Publish
+//   4. For each, unless it sits out its failures: lock, ask again, read again, maintain exactly that
+//      generation, ask for the right to act, publish by compare-and-set, unlock.  Visit, VisitLocked, Operate, Publish
 //   5. Tables that were busy are tried once more, without waiting.                                     SweepBacklog
 //   6. The end of the prefix with an empty backlog ends the cycle.                                     EndCycle
 //
@@ -21,6 +21,7 @@
 #include "absl/strings/string_view.h"
 #include "maintenance/cursor.h"
 #include "maintenance/engine.h"
+#include "maintenance/failure_memory.h"
 #include "maintenance/host_control.h"
 #include "maintenance/maintenance_limits.h"
 #include "maintenance/table_locks.h"
@@ -64,6 +65,9 @@ class TableSweep {
   void Tick(TickResult* result);
 
   const CycleStatus& cycle() const { return cycle_; }
+  // May be used on any thread, also during a tick.
+  FailureMemory& failures() { return failures_; }
+  const FailureMemory& failures() const { return failures_; }
   size_t backlog_size() const { return cursor_.backlog().size(); }
 
  private:
@@ -74,6 +78,7 @@ class TableSweep {
   registry::TableRegistry registry_;
   Cursor cursor_;
   CycleStatus cycle_;
+  FailureMemory failures_;
   uint64_t ticks_ = 0;
 
   // Kept between ticks for their memory only.

@@ -593,6 +593,51 @@ TEST_F(TableSweepTest, AnEngineThatPublishesItselfIsLeftToIt) {
   EXPECT_THAT(metastore_.publications, IsEmpty());
 }
 
+// ---------------------------------------------------------------- failures
+
+TEST_F(TableSweepTest, AFailingTableIsTriedEverMoreRarely) {
+  PutTables({"a", "b"});
+  engine_.failures["n/a"] = absl::InternalError("bug");
+  Set(Setting::kBackoffCyclesMax, 4096);
+  uint64_t backed_off = 0;
+  for (int cycle = 0; cycle < 64; ++cycle) backed_off += Tick().outcome(Outcome::kBackedOff);
+  const std::vector<std::string> tables = engine_.tables();
+  EXPECT_EQ(std::count(tables.begin(), tables.end(), "n/a"), 6);
+  EXPECT_EQ(std::count(tables.begin(), tables.end(), "n/b"), 64);
+  EXPECT_EQ(backed_off, 58u);
+}
+
+TEST_F(TableSweepTest, ANewGenerationOrSuccessEndsTheBackoff) {
+  PutTables({"a"});
+  engine_.failures["n/a"] = absl::InternalError("bug");
+  Tick();
+  EXPECT_EQ(Tick().outcome(Outcome::kBackedOff), 1u);
+  store_.Put("tbl/n/a", Registration(2));
+  EXPECT_EQ(Tick().outcome(Outcome::kEngineFailed), 1u);
+  engine_.failures.clear();
+  Tick();
+  EXPECT_EQ(Tick().outcome(Outcome::kMaintained), 1u) << "its cool-down is over";
+  EXPECT_EQ(sweep_->failures().size(), 0u);
+}
+
+TEST_F(TableSweepTest, AnOutageOfTheEngineIsNoTablesFailure) {
+  PutTables({"a", "b", "c", "d"});
+  for (const char* table : {"n/a", "n/b", "n/c", "n/d"}) engine_.failures[table] = absl::UnavailableError("down");
+  for (int tick = 0; tick < 4; ++tick) Tick();
+  EXPECT_EQ(sweep_->failures().size(), 0u);
+  EXPECT_EQ(Count(Outcome::kBackedOff), 0u);
+}
+
+TEST_F(TableSweepTest, DroppedTablesAreForgotten) {
+  PutTables({"a", "b"});
+  store_.Put("tbl/n/b", "corrupt");
+  Tick();
+  EXPECT_EQ(sweep_->failures().size(), 1u);
+  store_.Erase("tbl/n/b");
+  Tick();
+  EXPECT_EQ(sweep_->failures().size(), 0u);
+}
+
 // ---------------------------------------------------------------- hosts that break the rules
 
 TEST_F(TableSweepTest, AVersionThatDoesNotRiseIsAViolation) {

@@ -14,7 +14,8 @@ std::string EventText(const TickResult& result) {
   for (size_t i = 0; i < kOutcomeCount; ++i) {
     absl::StrAppend(&text, " ", OutcomeName(static_cast<Outcome>(i)), "=", result.outcomes[i]);
   }
-  absl::StrAppend(&text, " generation_changed=", result.generation_changed, " duration_us=", result.duration_ns / 1000,
+  absl::StrAppend(&text, " generation_changed=", result.generation_changed,
+                  " failures_evicted=", result.failures_evicted, " duration_us=", result.duration_ns / 1000,
                   " overrun_us=", result.overrun_ns / 1000, " scan_us=", result.scan_ns / 1000,
                   " lock_wait_us=", result.lock_wait_ns / 1000, " engine_us=", result.engine_ns / 1000,
                   " call_again_ms=", result.call_again_ms);

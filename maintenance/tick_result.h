@@ -40,6 +40,7 @@ struct TickResult {
   uint64_t scan_requests = 0;
   uint64_t operations = 0;
   uint64_t generation_changed = 0;
+  uint64_t failures_evicted = 0;  // Tables that the failure memory had to forget for want of room.
   std::array<uint64_t, kOutcomeCount> outcomes{};
 
   int64_t duration_ns = 0;

@@ -34,7 +34,8 @@ constexpr maintenance_descriptor kDescriptor = {
     MAINTENANCE_ABI_VERSION,
     "caretaker",
     "0.1.0",
-    MAINTENANCE_CAPABILITY_REPORT | MAINTENANCE_CAPABILITY_BUILT_IN_CODEC | MAINTENANCE_CAPABILITY_CONTAINMENT,
+    MAINTENANCE_CAPABILITY_REPORT | MAINTENANCE_CAPABILITY_FAILURE_MEMORY | MAINTENANCE_CAPABILITY_BUILT_IN_CODEC |
+        MAINTENANCE_CAPABILITY_CONTAINMENT,
     MAINTENANCE_KEY_SIZE_MAX,
     MAINTENANCE_VALUE_SIZE_MAX,
     MAINTENANCE_CONTINUATION_SIZE_MAX,
@@ -173,9 +174,16 @@ int32_t maintenance_export_cursor(maintenance_instance*, const maintenance_bytes
   return MAINTENANCE_UNIMPLEMENTED;
 }
 
-int32_t maintenance_forget_failures(maintenance_instance*, maintenance_bytes, maintenance_bytes,
-                                    maintenance_error* host_error) noexcept {
-  return Export(host_error, [] { return Unimplemented("forget_failures", "FAILURE_MEMORY"); });
+int32_t maintenance_forget_failures(maintenance_instance* instance, maintenance_bytes table_namespace,
+                                    maintenance_bytes table_name, maintenance_error* host_error) noexcept {
+  return Export(host_error, [&]() -> absl::Status {
+    if (absl::Status checked = CheckInstance(instance); !checked.ok()) return checked;
+    if (!boundary::IsValid(table_namespace) || !boundary::IsValid(table_name) ||
+        (table_namespace.size == 0) != (table_name.size == 0)) {
+      return absl::InvalidArgumentError("table: namespace and name are needed both, or none for all tables; give both");
+    }
+    return instance->instance->ForgetFailures(boundary::ToView(table_namespace), boundary::ToView(table_name));
+  });
 }
 
 int32_t maintenance_destroy(maintenance_instance* instance, maintenance_error* host_error) noexcept {

@@ -152,6 +152,17 @@ absl::Status Instance::EmitEvent(const maintenance_tick_context* context) {
   return absl::OkStatus();
 }
 
+absl::Status Instance::ForgetFailures(absl::string_view table_namespace, absl::string_view table_name) {
+  maintenance::FailureMemory& failures = sweep_->failures();
+  if (table_name.empty()) {
+    if (failures.ForgetAll() > 0) return absl::OkStatus();
+    return absl::NotFoundError("failures: none are remembered");
+  }
+  if (failures.Forget(registry::TableKey({table_namespace, table_name}))) return absl::OkStatus();
+  return absl::NotFoundError(absl::StrCat("failures: none are remembered of ", registry::Printable(table_namespace),
+                                          "/", registry::Printable(table_name)));
+}
+
 maintenance_settings Instance::Settings() const { return ToSettings(limits_); }
 
 std::string Instance::Report() const {
@@ -160,6 +171,8 @@ std::string Instance::Report() const {
     const std::lock_guard<std::mutex> lock(mutex_);
     status = status_;
   }
+  status.backed_off = sweep_->failures().Worst(kBackedOffReported);
+  status.failures = sweep_->failures().size();
   return ReportJson(prefix_, limits_, status, busy_.load(std::memory_order_relaxed));
 }
 

@@ -35,6 +35,8 @@ class Instance {
   // struct. Returns the tick's status. Emits exactly one event, unless it returns Unavailable for a second tick.
   absl::Status Tick(maintenance_tick_context* host_context);
 
+  // As maintenance_forget_failures, for one table, or for all when both names are empty.
+  absl::Status ForgetFailures(absl::string_view table_namespace, absl::string_view table_name);
   maintenance_settings Settings() const;
   std::string Report() const;
 

@@ -207,7 +207,6 @@ TEST_F(PluginTest, WrongArgumentsAreRefusedWithAReason) {
       {[&] { SetOption("page_size", "1"); }, MAINTENANCE_INVALID_ARGUMENT, "option page_size: "},
       {[&] { SetOption("maintenance_table_page_size", "10001"); }, MAINTENANCE_INVALID_ARGUMENT,
        "maintenance_table_page_size (option): 10001 is out of range, allowed 1..10000"},
-      {[&] { SetOption("maintenance_backoff_cycles_max", "3"); }, MAINTENANCE_INVALID_ARGUMENT, "not supported"},
       {[&] { host_.host_.metastore = nullptr; }, MAINTENANCE_INVALID_ARGUMENT, "host.metastore: "},
       {[&] { host_.metastore_.struct_size = 8; }, MAINTENANCE_INVALID_ARGUMENT, "host.metastore: "},
       {[&] { host_.metastore_.scan_page = nullptr; }, MAINTENANCE_INVALID_ARGUMENT, "host.metastore.scan_page: "},
@@ -351,12 +350,9 @@ TEST_F(PluginTest, ASecondTickIsTurnedAwayWithoutAnEvent) {
 TEST_F(PluginTest, FunctionsOfLaterReleasesSayThatTheyAreNotThere) {
   ASSERT_EQ(Create(), MAINTENANCE_OK);
   const uint64_t capabilities = Plugin().describe()->capabilities;
-  EXPECT_EQ(capabilities & (MAINTENANCE_CAPABILITY_CURSOR_EXPORT | MAINTENANCE_CAPABILITY_DRY_RUN |
-                            MAINTENANCE_CAPABILITY_FAILURE_MEMORY),
-            0u);
+  EXPECT_EQ(capabilities & (MAINTENANCE_CAPABILITY_CURSOR_EXPORT | MAINTENANCE_CAPABILITY_DRY_RUN), 0u);
   auto sink = Sized<maintenance_bytes_sink>();
   EXPECT_EQ(Plugin().export_cursor(instance_, &sink), MAINTENANCE_UNIMPLEMENTED);
-  EXPECT_EQ(Plugin().forget_failures(instance_, {nullptr, 0}, {nullptr, 0}, &error_), MAINTENANCE_UNIMPLEMENTED);
   tick_ = Sized<maintenance_tick_context>();
   tick_.instance = instance_;
   tick_.flags = MAINTENANCE_TICK_DRY_RUN;
@@ -364,6 +360,27 @@ TEST_F(PluginTest, FunctionsOfLaterReleasesSayThatTheyAreNotThere) {
   tick_.flags = 0x40;
   EXPECT_EQ(Plugin().tick(&tick_), MAINTENANCE_INVALID_ARGUMENT);
   EXPECT_THAT(host_.calls, IsEmpty());
+}
+
+TEST_F(PluginTest, AFailingTableSitsOutUntilTheOperatorForgetsIt) {
+  host_.entries["tbl/n/a"] = "corrupt";
+  host_.entries["tbl/n/b"] = Registration(1);
+  ASSERT_EQ(Create(), MAINTENANCE_OK);
+  const auto forget = [&](const char* name) {
+    const std::string text = name;
+    return Plugin().forget_failures(instance_, text.empty() ? Bytes(text) : Bytes("n"), Bytes(text), &error_);
+  };
+  EXPECT_EQ(forget("a"), MAINTENANCE_NOT_FOUND);
+  EXPECT_EQ(forget(""), MAINTENANCE_NOT_FOUND);
+  EXPECT_EQ(Plugin().forget_failures(instance_, Bytes("n"), Bytes(""), &error_), MAINTENANCE_INVALID_ARGUMENT);
+  for (const char* name : {"a", ""}) {
+    ASSERT_EQ(Tick(), MAINTENANCE_OK);
+    EXPECT_EQ(tick_.outcomes[MAINTENANCE_OUTCOME_CORRUPT], 1u);
+    ASSERT_EQ(Tick(), MAINTENANCE_OK);
+    EXPECT_EQ(tick_.outcomes[MAINTENANCE_OUTCOME_BACKED_OFF], 1u);
+    EXPECT_EQ(tick_.outcomes[MAINTENANCE_OUTCOME_MAINTAINED], 1u) << "the other table is untouched";
+    EXPECT_EQ(forget(name), MAINTENANCE_OK);
+  }
 }
 
 TEST_F(PluginTest, EveryHostFunctionMayThrowOrReturnJunkAtEveryCall) {

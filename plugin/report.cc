@@ -63,6 +63,23 @@ void WriteCycle(Writer& json, const InstanceStatus& status) {
   json.EndObject();
 }
 
+void WriteBackedOff(Writer& json, const InstanceStatus& status) {
+  json.StartArray();
+  for (const maintenance::BackedOffTable& table : status.backed_off) {
+    json.StartObject();
+    Name(json, "key");
+    Text(json, registry::Printable(table.key, TickResult::kSampleKeySizeMax));
+    Name(json, "reason");
+    Text(json, OutcomeName(table.reason));
+    Name(json, "message");
+    Text(json, table.message);
+    Member(json, "streak", table.streak);
+    Member(json, "due_cycle", table.due_cycle);
+    json.EndObject();
+  }
+  json.EndArray();
+}
+
 void WriteTick(Writer& json, const TickResult& tick) {
   json.StartObject();
   Member(json, "tick", tick.tick_number);
@@ -113,6 +130,9 @@ std::string ReportJson(absl::string_view prefix, const MaintenanceLimits& limits
   WriteSettings(json, limits);
   Name(json, "cycle");
   WriteCycle(json, status);
+  Member(json, "failures", status.failures);
+  Name(json, "backed_off");
+  WriteBackedOff(json, status);
   Name(json, "last_tick");
   if (status.last_tick.tick_number == 0) {
     json.Null();

@@ -4,18 +4,25 @@
 
 #include <cstddef>
 #include <string>
+#include <vector>
 
 #include "absl/strings/string_view.h"
+#include "maintenance/failure_memory.h"
 #include "maintenance/maintenance_limits.h"
 #include "maintenance/table_sweep.h"
 #include "maintenance/tick_result.h"
 
 namespace caretaker::plugin {
 
+// Backed-off tables that a report lists, the longest streaks first.
+inline constexpr size_t kBackedOffReported = 64;
+
 // What an instance shows of itself; copied when a tick ends.
 struct InstanceStatus {
   maintenance::CycleStatus cycle;
   size_t backlog = 0;
+  size_t failures = 0;  // Tables whose failures are remembered.
+  std::vector<maintenance::BackedOffTable> backed_off;
   maintenance::TickResult last_tick;  // tick_number is 0 before the first.
 };
 
