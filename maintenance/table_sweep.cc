@@ -387,11 +387,19 @@ void ActiveTick::EndCycle() {
   }
 }
 
-TableSweep::TableSweep(const SweepHost& host, const MaintenanceLimits& limits, absl::string_view prefix)
+TableSweep::TableSweep(const SweepHost& host, const MaintenanceLimits& limits, absl::string_view prefix,
+                       CursorState resumed)
     : host_(host),
       limits_(limits),
       registry_(host.metastore, host.codec, prefix),
-      failures_(static_cast<uint32_t>(limits.value(Setting::kBackoffCyclesMax))) {}
+      failures_(static_cast<uint32_t>(limits.value(Setting::kBackoffCyclesMax))) {
+  cursor_.Resume(std::move(resumed));
+}
+
+void TableSweep::ExportCursor(std::string* encoded) {
+  cursor_.State(&exported_);
+  EncodeCursor(registry_.prefix(), exported_, encoded);
+}
 
 void TableSweep::Tick(TickResult* result) {
   *result = TickResult();

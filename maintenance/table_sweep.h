@@ -16,10 +16,12 @@
 
 #include <cstddef>
 #include <cstdint>
+#include <string>
 #include <vector>
 
 #include "absl/strings/string_view.h"
 #include "maintenance/cursor.h"
+#include "maintenance/cursor_codec.h"
 #include "maintenance/engine.h"
 #include "maintenance/failure_memory.h"
 #include "maintenance/host_control.h"
@@ -57,12 +59,16 @@ struct CycleStatus {
 // Thread-safety: one thread at a time.
 class TableSweep {
  public:
-  // REQUIRES: registry::ValidateTablePrefix(prefix) is OK.
-  TableSweep(const SweepHost& host, const MaintenanceLimits& limits, absl::string_view prefix);
+  // REQUIRES: registry::ValidateTablePrefix(prefix) is OK. The walk is taken up where `resumed` says.
+  TableSweep(const SweepHost& host, const MaintenanceLimits& limits, absl::string_view prefix,
+             CursorState resumed = {});
 
   // Runs one tick on this thread and writes what it did to `*result`; blocks as long as the host's functions do. Never
   // throws: out of memory is the tick's status, and the tables that were not finished stay in the backlog.
   void Tick(TickResult* result);
+
+  // Sets `*encoded` to the exported cursor (cursor_codec.h). REQUIRES: no tick runs.
+  void ExportCursor(std::string* encoded);
 
   const CycleStatus& cycle() const { return cycle_; }
   // May be used on any thread, also during a tick.
@@ -85,6 +91,7 @@ class TableSweep {
   registry::TableRegistrationPage next_page_;
   registry::StoredRegistration stored_;
   std::vector<size_t> busy_;
+  CursorState exported_;
 };
 
 }  // namespace caretaker::maintenance

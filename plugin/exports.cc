@@ -34,8 +34,8 @@ constexpr maintenance_descriptor kDescriptor = {
     MAINTENANCE_ABI_VERSION,
     "caretaker",
     "0.1.0",
-    MAINTENANCE_CAPABILITY_REPORT | MAINTENANCE_CAPABILITY_FAILURE_MEMORY | MAINTENANCE_CAPABILITY_BUILT_IN_CODEC |
-        MAINTENANCE_CAPABILITY_CONTAINMENT,
+    MAINTENANCE_CAPABILITY_CURSOR_EXPORT | MAINTENANCE_CAPABILITY_REPORT | MAINTENANCE_CAPABILITY_FAILURE_MEMORY |
+        MAINTENANCE_CAPABILITY_BUILT_IN_CODEC | MAINTENANCE_CAPABILITY_CONTAINMENT,
     MAINTENANCE_KEY_SIZE_MAX,
     MAINTENANCE_VALUE_SIZE_MAX,
     MAINTENANCE_CONTINUATION_SIZE_MAX,
@@ -78,6 +78,24 @@ int32_t Export(maintenance_error* host_error, const Body& body) noexcept {
 absl::Status CheckInstance(const maintenance_instance* instance) {
   if (instance != nullptr) return absl::OkStatus();
   return absl::InvalidArgumentError("instance: NULL; give what maintenance_create returned");
+}
+
+// Gives what `make` makes of the instance to the host's sink; no lock is held then.
+template <typename Make>
+int32_t Deliver(const maintenance_instance* instance, const maintenance_bytes_sink* host_sink,
+                const Make& make) noexcept {
+  int32_t answer = MAINTENANCE_OK;
+  const int32_t code = Export(nullptr, [&]() -> absl::Status {
+    if (absl::Status checked = CheckInstance(instance); !checked.ok()) return checked;
+    maintenance_bytes_sink sink;
+    if (!boundary::ReadStruct(host_sink, sizeof(sink), &sink) || sink.bytes == nullptr) {
+      return absl::InvalidArgumentError("host_sink: NULL, too small or without its function; set all of it");
+    }
+    const std::string bytes = make(*instance->instance);
+    answer = sink.bytes(sink.context, boundary::ToBytes(bytes));
+    return absl::OkStatus();
+  });
+  return code == MAINTENANCE_OK ? answer : code;
 }
 
 absl::Status Unimplemented(absl::string_view function, absl::string_view capability) {
@@ -156,22 +174,11 @@ int32_t maintenance_get_settings(const maintenance_instance* instance, maintenan
 }
 
 int32_t maintenance_report(maintenance_instance* instance, const maintenance_bytes_sink* host_sink) noexcept {
-  int32_t answer = MAINTENANCE_OK;
-  const int32_t code = Export(nullptr, [&]() -> absl::Status {
-    if (absl::Status checked = CheckInstance(instance); !checked.ok()) return checked;
-    maintenance_bytes_sink sink;
-    if (!boundary::ReadStruct(host_sink, sizeof(sink), &sink) || sink.bytes == nullptr) {
-      return absl::InvalidArgumentError("host_sink: NULL, too small or without its function; set all of it");
-    }
-    const std::string report = instance->instance->Report();
-    answer = sink.bytes(sink.context, boundary::ToBytes(report));
-    return absl::OkStatus();
-  });
-  return code == MAINTENANCE_OK ? answer : code;
+  return Deliver(instance, host_sink, [](const Instance& from) { return from.Report(); });
 }
 
-int32_t maintenance_export_cursor(maintenance_instance*, const maintenance_bytes_sink*) noexcept {
-  return MAINTENANCE_UNIMPLEMENTED;
+int32_t maintenance_export_cursor(maintenance_instance* instance, const maintenance_bytes_sink* host_sink) noexcept {
+  return Deliver(instance, host_sink, [](const Instance& from) { return from.Cursor(); });
 }
 
 int32_t maintenance_forget_failures(maintenance_instance* instance, maintenance_bytes table_namespace,

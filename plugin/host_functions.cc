@@ -1,3 +1,4 @@
+// Over the usual size of a source: every host function is wrapped here and nowhere else.
 #include "plugin/host_functions.h"
 
 #include <chrono>

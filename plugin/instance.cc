@@ -63,11 +63,14 @@ absl::StatusOr<std::unique_ptr<Instance>> Instance::Create(const maintenance_cre
   if (!boundary::IsValid(args.prefix) || !boundary::IsValid(args.cursor)) {
     return absl::InvalidArgumentError("prefix or cursor: data is NULL with a size, allowed only with size 0");
   }
-  if (args.cursor.size != 0) {
-    return absl::UnimplementedError("cursor: this release takes none, its size must be 0; create without it");
-  }
   const absl::string_view prefix = args.prefix.size == 0 ? registry::kTablePrefix : boundary::ToView(args.prefix);
   if (absl::Status valid = registry::ValidateTablePrefix(prefix); !valid.ok()) return valid;
+  maintenance::CursorState resumed;
+  if (args.cursor.size != 0) {
+    absl::StatusOr<maintenance::CursorState> decoded = maintenance::DecodeCursor(prefix, boundary::ToView(args.cursor));
+    if (!decoded.ok()) return decoded.status();
+    resumed = *std::move(decoded);
+  }
   HostTables host;
   if (absl::Status copied = host.CopyFrom(args.host); !copied.ok()) return copied;
 
@@ -78,10 +81,11 @@ absl::StatusOr<std::unique_ptr<Instance>> Instance::Create(const maintenance_cre
   const absl::StatusOr<maintenance::MaintenanceLimits> limits =
       ReadSettings(args.options, args.option_count, with_gflags);
   if (!limits.ok()) return limits.status();
-  return std::unique_ptr<Instance>(new Instance(host, *limits, prefix));
+  return std::unique_ptr<Instance>(new Instance(host, *limits, prefix, std::move(resumed)));
 }
 
-Instance::Instance(const HostTables& host, const maintenance::MaintenanceLimits& limits, absl::string_view prefix)
+Instance::Instance(const HostTables& host, const maintenance::MaintenanceLimits& limits, absl::string_view prefix,
+                   maintenance::CursorState resumed)
     : host_(host),
       limits_(limits),
       prefix_(prefix),
@@ -100,7 +104,8 @@ Instance::Instance(const HostTables& host, const maintenance::MaintenanceLimits&
   sweep.control = &control_;
   sweep.clock = &clock_;
   sweep.publishes = host_.metastore.compare_and_set != nullptr;
-  sweep_.emplace(sweep, limits_, prefix_);
+  sweep_.emplace(sweep, limits_, prefix_, std::move(resumed));
+  sweep_->ExportCursor(&cursor_);
 }
 
 bool Instance::InCreatingProcess() const { return getpid() == pid_; }
@@ -116,6 +121,7 @@ absl::Status Instance::Tick(maintenance_tick_context* host_context) {
     status_.cycle = sweep_->cycle();
     status_.backlog = sweep_->backlog_size();
     status_.last_tick = result_;
+    sweep_->ExportCursor(&cursor_);
   } catch (const std::bad_alloc&) {
     // The report shows an older tick; this one's results and event go out all the same.
   }
@@ -164,6 +170,11 @@ absl::Status Instance::ForgetFailures(absl::string_view table_namespace, absl::s
 }
 
 maintenance_settings Instance::Settings() const { return ToSettings(limits_); }
+
+std::string Instance::Cursor() const {
+  const std::lock_guard<std::mutex> lock(mutex_);
+  return cursor_;
+}
 
 std::string Instance::Report() const {
   InstanceStatus status;

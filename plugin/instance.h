@@ -12,6 +12,7 @@
 
 #include "absl/status/status.h"
 #include "absl/status/statusor.h"
+#include "maintenance/cursor_codec.h"
 #include "maintenance/maintenance_limits.h"
 #include "maintenance/table_sweep.h"
 #include "plugin/host_functions.h"
@@ -39,6 +40,8 @@ class Instance {
   absl::Status ForgetFailures(absl::string_view table_namespace, absl::string_view table_name);
   maintenance_settings Settings() const;
   std::string Report() const;
+  // The cursor as it was when the last tick ended.
+  std::string Cursor() const;
 
   // Claims the instance for destruction. False: a tick is running.
   bool TryRetire() { return !busy_.exchange(true, std::memory_order_acquire); }
@@ -46,7 +49,8 @@ class Instance {
   bool InCreatingProcess() const;
 
  private:
-  Instance(const HostTables& host, const maintenance::MaintenanceLimits& limits, absl::string_view prefix);
+  Instance(const HostTables& host, const maintenance::MaintenanceLimits& limits, absl::string_view prefix,
+           maintenance::CursorState resumed);
 
   // Tells the host, or glog, about result_. An error: the host's log function broke a rule.
   absl::Status EmitEvent(const maintenance_tick_context* context);
@@ -70,7 +74,8 @@ class Instance {
   std::atomic<bool> busy_{false};
 
   mutable std::mutex mutex_;
-  InstanceStatus status_;  // Guarded by mutex_.
+  InstanceStatus status_;  // Guarded by mutex_, as what follows.
+  std::string cursor_;
 };
 
 }  // namespace caretaker::plugin

@@ -201,7 +201,7 @@ TEST_F(PluginTest, WrongArgumentsAreRefusedWithAReason) {
       {[&] {
          args_.cursor = {"c", 1};
        },
-       MAINTENANCE_UNIMPLEMENTED, "cursor: "},
+       MAINTENANCE_INVALID_ARGUMENT, "cursor: too short"},
       {[&] { args_.option_count = 1; }, MAINTENANCE_INVALID_ARGUMENT, "options: "},
       {[&] { args_.option_count = 65; }, MAINTENANCE_INVALID_ARGUMENT, "options: too many, 65, allowed 64"},
       {[&] { SetOption("page_size", "1"); }, MAINTENANCE_INVALID_ARGUMENT, "option page_size: "},
@@ -350,9 +350,7 @@ TEST_F(PluginTest, ASecondTickIsTurnedAwayWithoutAnEvent) {
 TEST_F(PluginTest, FunctionsOfLaterReleasesSayThatTheyAreNotThere) {
   ASSERT_EQ(Create(), MAINTENANCE_OK);
   const uint64_t capabilities = Plugin().describe()->capabilities;
-  EXPECT_EQ(capabilities & (MAINTENANCE_CAPABILITY_CURSOR_EXPORT | MAINTENANCE_CAPABILITY_DRY_RUN), 0u);
-  auto sink = Sized<maintenance_bytes_sink>();
-  EXPECT_EQ(Plugin().export_cursor(instance_, &sink), MAINTENANCE_UNIMPLEMENTED);
+  EXPECT_EQ(capabilities & MAINTENANCE_CAPABILITY_DRY_RUN, 0u);
   tick_ = Sized<maintenance_tick_context>();
   tick_.instance = instance_;
   tick_.flags = MAINTENANCE_TICK_DRY_RUN;
@@ -360,6 +358,40 @@ TEST_F(PluginTest, FunctionsOfLaterReleasesSayThatTheyAreNotThere) {
   tick_.flags = 0x40;
   EXPECT_EQ(Plugin().tick(&tick_), MAINTENANCE_INVALID_ARGUMENT);
   EXPECT_THAT(host_.calls, IsEmpty());
+}
+
+TEST_F(PluginTest, ASavedCursorTakesTheWalkUpAfterEveryRestart) {
+  // Ten pages of four, and a new process's instance after every tick of three tables.
+  for (char c = 'a'; c < 'a' + 26; ++c) host_.entries[std::string("tbl/n/") + c] = Registration(1);
+  for (char c = 'a'; c < 'a' + 14; ++c) host_.entries[std::string("tbl/o/") + c] = Registration(1);
+  SetOption("maintenance_table_page_size", "4");
+  SetOption("maintenance_max_operations", "3");
+  std::string cursor;
+  auto sink = Sized<maintenance_bytes_sink>();
+  sink.context = &cursor;
+  sink.bytes = [](void* context, maintenance_bytes bytes) -> int32_t {
+    static_cast<std::string*>(context)->assign(bytes.data, bytes.size);
+    return MAINTENANCE_OK;
+  };
+  int ticks = 0;
+  do {
+    args_.cursor = Bytes(cursor);
+    ASSERT_EQ(Create(), MAINTENANCE_OK) << error_.message;
+    ASSERT_EQ(Tick(), MAINTENANCE_OK);
+    ExpectCountsAddUp();
+    ASSERT_EQ(Plugin().export_cursor(instance_, &sink), MAINTENANCE_OK);
+    EXPECT_LE(cursor.size(), 4352u + 16 * 4);
+    EXPECT_EQ(Plugin().destroy(instance_, nullptr), MAINTENANCE_OK);
+    instance_ = nullptr;
+  } while (tick_.cycle_completed == 0 && ++ticks < 60);
+  std::vector<std::string> maintained = host_.maintained;
+  EXPECT_THAT(maintained, SizeIs(40));
+  std::sort(maintained.begin(), maintained.end());
+  EXPECT_EQ(std::unique(maintained.begin(), maintained.end()), maintained.end()) << "nothing twice";
+  args_.prefix = {"tbl/n/", 6};
+  args_.cursor = Bytes(cursor);
+  EXPECT_EQ(Create(), MAINTENANCE_INVALID_ARGUMENT);
+  EXPECT_THAT(error_.message, HasSubstr("cursor: made for another prefix"));
 }
 
 TEST_F(PluginTest, AFailingTableSitsOutUntilTheOperatorForgetsIt) {
