@@ -9,31 +9,25 @@
 #include <gflags/gflags.h>
 #include <pthread.h>
 #include <signal.h>
-#include <unistd.h>
 
 #include <algorithm>
 #include <array>
-#include <atomic>
 #include <chrono>
-#include <condition_variable>
 #include <cstdio>
 #include <memory>
-#include <mutex>
-#include <optional>
 #include <string>
-#include <thread>
 #include <vector>
 
 #include "absl/status/status.h"
 #include "absl/strings/match.h"
 #include "absl/strings/str_cat.h"
-#include "maintenance/host_control.h"
 #include "maintenance/outcome.h"
 #include "plugin/host/plugin.h"
 #include "plugin/host/table_lock_map.h"
 #include "registry/rocksdb_metastore.h"
 #include "testing/host/database.h"
 #include "testing/host/rocksdb_engine.h"
+#include "testing/host/stop_signals.h"
 
 DEFINE_string(plugin, "", "Loads this maintenance plugin.");
 DEFINE_string(db, "", "Opens the RocksDB at this path.");
@@ -46,7 +40,6 @@ namespace {
 
 constexpr int kRunTimeError = 1;
 constexpr int kUsageError = 2;
-constexpr int kSecondSignal = 130;
 // Tick times that the summary is made from: the last ones of a long run.
 constexpr size_t kTickTimesMax = 100000;
 
@@ -54,72 +47,6 @@ int Fail(int exit_status, const absl::Status& status) {
   std::fprintf(stderr, "maintenance_host: %s\n", std::string(status.message()).c_str());
   return exit_status;
 }
-
-// What SIGTERM and SIGINT do: the tick stops at its next table, waits and the running operation end.
-class StopSignals : public maintenance::HostControl {
- public:
-  // REQUIRES: the signals are blocked in every thread. Borrows both.
-  StopSignals(RocksDbEngine* engine, host::TableLockMap* locks)
-      : engine_(engine), locks_(locks), waiter_([this] { Wait(); }) {}
-  ~StopSignals() override {
-    {
-      const std::lock_guard<std::mutex> lock(mutex_);
-      finished_ = true;
-    }
-    changed_.notify_all();
-    pthread_kill(waiter_.native_handle(), SIGUSR2);
-    waiter_.join();
-  }
-
-  static sigset_t Blocked() {
-    sigset_t signals;
-    sigemptyset(&signals);
-    for (const int signal : {SIGTERM, SIGINT, SIGUSR2}) sigaddset(&signals, signal);
-    return signals;
-  }
-
-  absl::Status IsCancelled(bool* cancelled) override {
-    *cancelled = stopped_;
-    return absl::OkStatus();
-  }
-  absl::Status MayAct(bool* may_act, std::optional<uint64_t>*) override {
-    *may_act = true;  // This RocksDB has one process that writes it.
-    return absl::OkStatus();
-  }
-
-  bool stopped() const { return stopped_; }
-
-  // Sleeps until the time is over or a signal came.
-  void WaitFor(std::chrono::milliseconds time) {
-    std::unique_lock<std::mutex> lock(mutex_);
-    changed_.wait_for(lock, time, [this] { return stopped_.load(); });
-  }
-
- private:
-  void Wait() {
-    const sigset_t signals = Blocked();
-    for (int signal = 0; sigwait(&signals, &signal) == 0 && signal != SIGUSR2;) {
-      if (stopped_) _exit(kSecondSignal);
-      std::unique_lock<std::mutex> lock(mutex_);
-      stopped_ = true;
-      engine_->Stop();
-      locks_->CancelWaits();
-      changed_.notify_all();
-      if (changed_.wait_for(lock, std::chrono::seconds(1), [this] { return finished_; })) continue;
-      std::fprintf(stderr,
-                   "maintenance_host: stopping; RocksDB is flushing or waits behind a compaction, which it does not "
-                   "interrupt; a second signal stops now\n");
-    }
-  }
-
-  RocksDbEngine* const engine_;
-  host::TableLockMap* const locks_;
-  std::atomic<bool> stopped_{false};
-  std::mutex mutex_;
-  std::condition_variable changed_;
-  bool finished_ = false;  // Guarded by mutex_.
-  std::thread waiter_;
-};
 
 // Events of ticks in which all went well are in the line of the tick already.
 class TroubleOnStderr : public host::EventLog {
@@ -187,7 +114,11 @@ int Serve(const host::PluginLibrary& library) {
   const DatabaseSize before = (*database)->Size();
   host::TableLockMap locks;
   RocksDbEngine engine((*database)->db(), (*database)->data(), FLAGS_garbage_threshold_percent);
-  StopSignals signals(&engine, &locks);
+  StopSignals signals(&engine, &locks, [] {
+    std::fprintf(stderr,
+                 "maintenance_host: stopping; RocksDB is flushing or waits behind a compaction, which it does not "
+                 "interrupt; a second signal stops now\n");
+  });
   TroubleOnStderr log;
   auto plugin = host::Plugin::Create(library, {metastore->get(), &locks, &engine, &signals, &log}, {});
   if (!plugin.ok()) {
