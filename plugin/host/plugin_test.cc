@@ -86,11 +86,13 @@ TEST(PluginLibraryTest, WhatIsNoPluginIsRefusedWithPathAndReason) {
     absl::StatusCode code;
     const char* words;
   };
-  for (const Case& one : {Case{"", absl::StatusCode::kInvalidArgument, "the path is empty"},
-                          Case{"/nonexistent/x.so", absl::StatusCode::kNotFound, "No such file"},
-                          Case{::testing::TempDir(), absl::StatusCode::kNotFound, "directory"},
-                          Case{junk, absl::StatusCode::kNotFound, "file too short"},
-                          Case{"libc.so.6", absl::StatusCode::kFailedPrecondition, "maintenance_describe"}}) {
+  for (const Case& one :
+       {Case{"", absl::StatusCode::kInvalidArgument, "the path is empty"},
+        Case{"/nonexistent/x.so", absl::StatusCode::kNotFound, "No such file"},
+        Case{::testing::TempDir(), absl::StatusCode::kNotFound, "directory"},
+        Case{junk, absl::StatusCode::kNotFound, "file too short"},
+        Case{std::getenv("OTHER_ABI_PLUGIN"), absl::StatusCode::kFailedPrecondition, "does not support ABI version"},
+        Case{"libc.so.6", absl::StatusCode::kFailedPrecondition, "maintenance_describe"}}) {
     const auto library = PluginLibrary::Load(one.path);
     EXPECT_EQ(library.status().code(), one.code) << one.path;
     EXPECT_THAT(std::string(library.status().message()), HasSubstr(one.words));
