@@ -42,6 +42,7 @@ root=$(mktemp -d /var/tmp/caretaker-root.XXXXXX)
 # apt inside gives up root to download.
 chmod 755 "$root"
 cleanup() {
+  rm -f "$root.log"
   # The mounts were made in a namespace of their own and went away with its last process.
   if $keep; then
     echo "bare_root: left in place: $root"
@@ -60,10 +61,8 @@ mirror=$(printf '%s\n' "${sources[@]}" | awk -v suite="$SUITE" '$3 == suite && $
 echo "bare_root: debootstrap $SUITE"
 debootstrap --variant=minbase --include=git,ca-certificates "$SUITE" "$root" "$mirror" > "$root.log" 2>&1 || {
   tail -n 20 "$root.log" >&2
-  rm -f "$root.log"
   fail "debootstrap: failed, its last lines are above"
 }
-rm -f "$root.log"
 
 printf '%s\n' "${sources[@]}" > "$root/etc/apt/sources.list"
 apt-config dump | grep '^Acquire::' > "$root/etc/apt/apt.conf.d/90this-machine" || true

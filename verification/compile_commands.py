@@ -1,4 +1,4 @@
-#!/usr/bin/python3
+#!/usr/bin/python3 -I
 """Writes the compilation database of the workspace, for clang-tidy and clangd.
 
   compile_commands.py [FILE]     (default: compile_commands.json at the top of the tree)

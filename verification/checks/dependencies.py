@@ -1,4 +1,4 @@
-#!/usr/bin/python3
+#!/usr/bin/python3 -I
 """Checks the direction of dependencies in the output of `bazel query --output=graph --nograph:factored`.
 
   dependencies.py --test_only=FILE < GRAPH

@@ -1,4 +1,4 @@
-#!/usr/bin/python3
+#!/usr/bin/python3 -I
 """Checks what a shared object exports, needs, imports, does while it is loaded, and how it was hardened.
 
   elf_check.py --exports=LIST --needed=LIST --forbidden_imports=LIST --constructor_calls=LIST LIBRARY
