@@ -2,87 +2,47 @@
 
 #include <algorithm>
 #include <filesystem>
+#include <system_error>
 #include <vector>
 
 #include "absl/strings/str_cat.h"
-#include "absl/strings/str_format.h"
 #include "registry/rocksdb_metastore.h"
-#include "rocksdb/sst_file_writer.h"
 #include "rocksdb/table_properties.h"
 #include "rocksdb/utilities/table_properties_collectors.h"
+#include "testing/host/rocksdb_status.h"
 
 namespace caretaker::reference_host {
 namespace {
 
 constexpr char kData[] = "data";
-// A fresh machine allows a process 1,024 open files; a sample database has more.
-constexpr int kOpenFilesMax = 512;
-constexpr int kRowsPerTable = 200;
-constexpr int kRowsKept = 20;
-// Files that one ingestion takes.
-constexpr size_t kFilesPerIngestion = 500;
+// A file of the registry with this many deletions in so many neighbouring entries is compacted soon.
+constexpr size_t kDeletionWindow = 1000;
+constexpr size_t kDeletionTrigger = 500;
+constexpr size_t kDataWriteBufferBytes = size_t{4} << 20;
 
-rocksdb::ColumnFamilyOptions RegistryOptions() {
-  rocksdb::ColumnFamilyOptions options;
-  // Makes holes of dropped tables go away soon after they are flushed.
-  options.table_properties_collector_factories = {rocksdb::NewCompactOnDeletionCollectorFactory(1000, 500)};
-  return options;
-}
-
-rocksdb::ColumnFamilyOptions DataOptions() {
-  rocksdb::ColumnFamilyOptions options;
-  // Maintenance is the plugin's decision, and waits for no compaction of RocksDB's own.
-  options.disable_auto_compactions = true;
-  // A flush cannot be interrupted: keep it short.
-  options.write_buffer_size = size_t{4} << 20;
-  return options;
-}
+std::string Subject(const std::string& path) { return absl::StrCat("database ", path); }
 
 rocksdb::DBOptions DbOptions() {
   rocksdb::DBOptions options;
-  options.max_open_files = kOpenFilesMax;
+  options.max_open_files = Database::kOpenFilesMax;
   return options;
 }
 
-std::string Location(uint64_t table) { return absl::StrFormat("tables/%08d", table); }
-std::string RowKey(uint64_t table, int row) { return absl::StrFormat("%s/%06d", Location(table), row); }
-
-// A registration as the origin writes it; incarnation and schema are there in some.
-std::string Registration(uint64_t table) {
-  std::string value =
-      absl::StrCat(R"({"location":")", Location(table), R"(","engine":"rocksdb","current_version":)", table % 1000 + 1);
-  if (table % 2 == 0) absl::StrAppend(&value, R"(,"incarnation_id":")", absl::StrFormat("%026d", table), "\"");
-  if (table % 3 == 0) absl::StrAppend(&value, R"(,"schema_ipc":[255,255,255,255,16,1,0,0,)", table % 256, "]");
-  return absl::StrCat(value, "}");
+rocksdb::ColumnFamilyOptions RegistryOptions() {
+  rocksdb::ColumnFamilyOptions options;
+  // Makes the holes that dropped tables leave go away soon after they are flushed.
+  options.table_properties_collector_factories = {
+      rocksdb::NewCompactOnDeletionCollectorFactory(kDeletionWindow, kDeletionTrigger)};
+  return options;
 }
 
-// One file of rows, or of deletions of most of them: only so does each table show its own garbage.
-rocksdb::Status WriteFile(const rocksdb::Options& options, uint64_t table, bool deletions, const std::string& path) {
-  rocksdb::SstFileWriter writer(rocksdb::EnvOptions(), options);
-  rocksdb::Status status = writer.Open(path);
-  for (int row = 0; status.ok() && row < (deletions ? kRowsPerTable - kRowsKept : kRowsPerTable); ++row) {
-    status = deletions ? writer.Delete(RowKey(table, row)) : writer.Put(RowKey(table, row), std::string(100, 'r'));
-  }
-  return status.ok() ? writer.Finish() : status;
-}
-
-rocksdb::Status Ingest(Database* database, const std::string& folder, uint64_t tables, bool deletions) {
-  const rocksdb::Options options(DbOptions(), DataOptions());
-  rocksdb::IngestExternalFileOptions ingestion;
-  ingestion.move_files = true;
-  std::vector<std::string> files;
-  rocksdb::Status status;
-  for (uint64_t table = 0; status.ok() && table < tables; ++table) {
-    if (!deletions || table % 4 != 0) {
-      files.push_back(absl::StrCat(folder, "/", table, deletions ? ".deletions" : ".rows"));
-      status = WriteFile(options, table, deletions, files.back());
-    }
-    if (status.ok() && !files.empty() && (files.size() == kFilesPerIngestion || table + 1 == tables)) {
-      status = database->db()->IngestExternalFile(database->data(), files, ingestion);
-      files.clear();
-    }
-  }
-  return status;
+rocksdb::ColumnFamilyOptions FamilyOptions(const std::string& name) {
+  if (name == kData) return DataOptions();
+  if (name == rocksdb::kDefaultColumnFamilyName) return RegistryOptions();
+  // Without its owner's merge operator or filter a compaction of this family would fail, or worse.
+  rocksdb::ColumnFamilyOptions options;
+  options.disable_auto_compactions = true;
+  return options;
 }
 
 uint64_t IntProperty(rocksdb::DB* db, rocksdb::ColumnFamilyHandle* family, const std::string& name) {
@@ -90,39 +50,51 @@ uint64_t IntProperty(rocksdb::DB* db, rocksdb::ColumnFamilyHandle* family, const
   return db->GetIntProperty(family, name, &value) ? value : 0;
 }
 
+rocksdb::Status MakeEmpty(const std::string& path) {
+  rocksdb::Options options(DbOptions(), RegistryOptions());
+  options.create_if_missing = true;
+  rocksdb::DB* created = nullptr;
+  rocksdb::Status status = rocksdb::DB::Open(options, path, &created);
+  if (!status.ok()) return status;
+  const std::unique_ptr<rocksdb::DB> db(created);
+  rocksdb::ColumnFamilyHandle* data = nullptr;
+  status = db->CreateColumnFamily(DataOptions(), kData, &data);
+  if (status.ok()) status = db->DestroyColumnFamilyHandle(data);
+  return status.ok() ? db->Close() : status;
+}
+
 }  // namespace
 
-absl::Status FromRocksDb(const rocksdb::Status& status, const std::string& what) {
-  if (status.ok()) return absl::OkStatus();
-  const std::string message = absl::StrCat(what, ": ", status.ToString());
-  if (status.IsNoSpace()) return absl::ResourceExhaustedError(message);
-  if (status.IsIOError() || status.IsBusy() || status.IsTryAgain()) return absl::UnavailableError(message);
-  if (status.IsCorruption()) return absl::DataLossError(message);
-  return absl::InternalError(message);
+rocksdb::Options DataOptions() {
+  rocksdb::Options options(DbOptions(), rocksdb::ColumnFamilyOptions());
+  options.disable_auto_compactions = true;
+  options.write_buffer_size = kDataWriteBufferBytes;
+  return options;
 }
 
 absl::StatusOr<std::unique_ptr<Database>> Database::Open(const std::string& path) {
-  if (!std::filesystem::exists(path + "/CURRENT")) {
+  std::error_code error;
+  if (!std::filesystem::exists(absl::StrCat(path, "/CURRENT"), error)) {
     return absl::NotFoundError(
-        absl::StrCat("database ", path, ": is not there; give the path of one, or --seed_tables=N"));
+        absl::StrCat(Subject(path), ": is not there; give the path of one, or make a sample with --seed_tables=N"));
   }
   std::vector<std::string> families;
   const rocksdb::Status listed = rocksdb::DB::ListColumnFamilies(DbOptions(), path, &families);
-  if (!listed.ok()) return FromRocksDb(listed, absl::StrCat("database ", path));
+  if (!listed.ok()) return FromRocksDb(listed, Subject(path));
   if (std::find(families.begin(), families.end(), kData) == families.end()) {
-    return absl::FailedPreconditionError(absl::StrCat("database ", path, ": has no column family ", kData,
-                                                      "; make it with: ldb create_column_family ", kData));
+    return absl::FailedPreconditionError(absl::StrCat(Subject(path), ": has no column family ", kData,
+                                                      " for rows; make it: ldb --db=", path, " create_column_family ",
+                                                      kData));
   }
   std::vector<rocksdb::ColumnFamilyDescriptor> descriptors;
-  for (const std::string& family : families) {
-    descriptors.emplace_back(family, family == kData ? DataOptions() : RegistryOptions());
-  }
-  std::unique_ptr<Database> database(new Database());
+  descriptors.reserve(families.size());
+  for (const std::string& family : families) descriptors.emplace_back(family, FamilyOptions(family));
   std::vector<rocksdb::ColumnFamilyHandle*> handles;
   rocksdb::OptimisticTransactionDB* db = nullptr;
   const rocksdb::Status opened = rocksdb::OptimisticTransactionDB::Open(
       DbOptions(), registry::RocksDbMetaStore::TransactionOptions(), path, descriptors, &handles, &db);
-  if (!opened.ok()) return FromRocksDb(opened, absl::StrCat("database ", path));
+  if (!opened.ok()) return FromRocksDb(opened, Subject(path));
+  std::unique_ptr<Database> database(new Database());
   database->db_.reset(db);
   for (rocksdb::ColumnFamilyHandle* const handle : handles) {
     if (handle->GetName() == kData) {
@@ -136,55 +108,55 @@ absl::StatusOr<std::unique_ptr<Database>> Database::Open(const std::string& path
   return database;
 }
 
+absl::StatusOr<std::unique_ptr<Database>> Database::Create(const std::string& path) {
+  std::error_code error;
+  // Whoever makes the folder owns what is in it; of two processes only one does.
+  if (!std::filesystem::create_directory(path, error)) {
+    if (error && error != std::errc::file_exists) {
+      return absl::UnavailableError(absl::StrCat(Subject(path), ": can not be made: ", error.message()));
+    }
+    return absl::AlreadyExistsError(absl::StrCat(
+        Subject(path), ": there is something already, which is left alone; give --seed_tables a path that is free"));
+  }
+  const rocksdb::Status made = MakeEmpty(path);
+  absl::StatusOr<std::unique_ptr<Database>> database =
+      made.ok() ? Open(path) : absl::StatusOr<std::unique_ptr<Database>>(FromRocksDb(made, Subject(path)));
+  if (!database.ok()) std::filesystem::remove_all(path, error);
+  return database;
+}
+
 Database::~Database() {
   for (rocksdb::ColumnFamilyHandle* const handle : {registry_, data_}) {
     if (handle != nullptr) db_->DestroyColumnFamilyHandle(handle);
   }
 }
 
-absl::Status Database::Seed(const std::string& path, uint64_t tables) {
-  if (std::filesystem::exists(path)) {
-    return absl::AlreadyExistsError(
-        absl::StrCat("database ", path, ": is there already; give --seed_tables a new path"));
-  }
-  const std::string what = absl::StrCat("making database ", path);
-  rocksdb::Options options(DbOptions(), RegistryOptions());
-  options.create_if_missing = true;
-  rocksdb::DB* created = nullptr;
-  rocksdb::Status status = rocksdb::DB::Open(options, path, &created);
-  if (!status.ok()) return FromRocksDb(status, what);
-  rocksdb::ColumnFamilyHandle* family = nullptr;
-  status = created->CreateColumnFamily(DataOptions(), kData, &family);
-  if (status.ok()) created->DestroyColumnFamilyHandle(family);
-  delete created;
-  if (!status.ok()) return FromRocksDb(status, what);
-
-  auto database = Open(path);
-  if (!database.ok()) return database.status();
-  const std::string folder = path + "/seed";
-  std::filesystem::create_directory(folder);
-  status = Ingest(database->get(), folder, tables, /*deletions=*/false);
-  if (status.ok()) status = Ingest(database->get(), folder, tables, /*deletions=*/true);
-  std::filesystem::remove_all(folder);
-  for (uint64_t table = 0; status.ok() && table < tables; ++table) {
-    status = (*database)->db()->Put(rocksdb::WriteOptions(), (*database)->registry(),
-                                    absl::StrFormat("tbl/sample%d/table%08d", table % 4, table), Registration(table));
-  }
-  if (status.ok()) status = (*database)->db()->FlushWAL(/*sync=*/true);
-  return FromRocksDb(status, what);
+uint64_t Database::BytesOnDisk() const {
+  return IntProperty(db_.get(), registry_, rocksdb::DB::Properties::kLiveSstFilesSize) +
+         IntProperty(db_.get(), data_, rocksdb::DB::Properties::kLiveSstFilesSize);
 }
 
-DatabaseSize Database::Size() const {
-  DatabaseSize size;
+uint64_t Database::FileCount() const {
+  uint64_t files = 0;
   for (rocksdb::ColumnFamilyHandle* const family : {registry_, data_}) {
-    size.bytes += IntProperty(db_.get(), family, rocksdb::DB::Properties::kLiveSstFilesSize);
-    size.entries += IntProperty(db_.get(), family, rocksdb::DB::Properties::kNumEntriesActiveMemTable) +
-                    IntProperty(db_.get(), family, rocksdb::DB::Properties::kNumEntriesImmMemTables);
-    rocksdb::TablePropertiesCollection files;
-    if (!db_->GetPropertiesOfAllTables(family, &files).ok()) continue;
-    for (const auto& [name, properties] : files) size.entries += properties->num_entries;
+    rocksdb::ColumnFamilyMetaData metadata;
+    db_->GetColumnFamilyMetaData(family, &metadata);
+    files += metadata.file_count;
   }
-  return size;
+  return files;
+}
+
+absl::StatusOr<uint64_t> Database::CountEntries() const {
+  uint64_t entries = 0;
+  for (rocksdb::ColumnFamilyHandle* const family : {registry_, data_}) {
+    entries += IntProperty(db_.get(), family, rocksdb::DB::Properties::kNumEntriesActiveMemTable) +
+               IntProperty(db_.get(), family, rocksdb::DB::Properties::kNumEntriesImmMemTables);
+    rocksdb::TablePropertiesCollection files;
+    const rocksdb::Status read = db_->GetPropertiesOfAllTables(family, &files);
+    if (!read.ok()) return FromRocksDb(read, "counting entries");
+    for (const auto& [name, properties] : files) entries += properties->num_entries;
+  }
+  return entries;
 }
 
 }  // namespace caretaker::reference_host

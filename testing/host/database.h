@@ -1,4 +1,4 @@
-// The reference host's RocksDB: the registry in the default column family, table rows in `data`.
+// The reference host's RocksDB: the registry in the default column family, table rows in the family `data`.
 #ifndef CARETAKER_TESTING_HOST_DATABASE_H_
 #define CARETAKER_TESTING_HOST_DATABASE_H_
 
@@ -8,26 +8,31 @@
 
 #include "absl/status/status.h"
 #include "absl/status/statusor.h"
+#include "rocksdb/options.h"
 #include "rocksdb/utilities/optimistic_transaction_db.h"
 
 namespace caretaker::reference_host {
 
-// What the database holds now, in both families.
-struct DatabaseSize {
-  uint64_t bytes = 0;    // Of live files.
-  uint64_t entries = 0;  // Internal ones: rows, deletions and older versions, in files and memtables.
-};
+// How the family `data` is opened, and its files are written.
+rocksdb::Options DataOptions();
 
-// An open database. Closes it. Thread-safety: as RocksDB.
+// An open database; closes it. Thread-safety: as RocksDB's own.
 class Database {
  public:
-  // NotFound, FailedPrecondition, Unavailable: it is missing, lacks the family `data`, or can not be opened (locked by
-  // another process, damaged); the message names the path. Nothing is created or written.
+  // Opens what is there. Nothing is created, and families other than the two are left alone: they are open, as RocksDB
+  // wants it, but not compacted. Blocks while RocksDB replays its log.
+  //
+  // The family `data` gets no automatic compactions (maintenance is the plugin's decision, and must not wait for one of
+  // RocksDB's own) and a small write buffer (the flush before a compaction cannot be interrupted). A process has at
+  // most kOpenFilesMax of the files open.
+  //
+  // NotFound: there is no database at `path`. FailedPrecondition: it lacks the family `data`. Unavailable: it can not
+  // be read, or another process has it open. DataLoss: it is damaged. Messages name the path, and what to do.
   static absl::StatusOr<std::unique_ptr<Database>> Open(const std::string& path);
 
-  // Makes a database of `tables` tables with rows, three quarters of them with most rows deleted. AlreadyExists: there
-  // is something at `path`; nothing was touched.
-  static absl::Status Seed(const std::string& path, uint64_t tables);
+  // Makes an empty database with both families, and opens it. AlreadyExists: there is something at `path`, and it was
+  // not touched. After another error there is nothing at `path`. Unavailable: it can not be made there.
+  static absl::StatusOr<std::unique_ptr<Database>> Create(const std::string& path);
 
   ~Database();
   Database(const Database&) = delete;
@@ -36,7 +41,19 @@ class Database {
   rocksdb::OptimisticTransactionDB* db() const { return db_.get(); }
   rocksdb::ColumnFamilyHandle* registry() const { return registry_; }
   rocksdb::ColumnFamilyHandle* data() const { return data_; }
-  DatabaseSize Size() const;
+
+  // Of both families' live files; without the log, and files that wait for their deletion. Returns at once.
+  uint64_t BytesOnDisk() const;
+
+  // Live files of both families. Returns at once.
+  uint64_t FileCount() const;
+
+  // Internal entries of both families, in files and memtables: rows, deletions, and what they hide. Exact, from each
+  // file's properties: it opens every file, 0.1 ms each. Unavailable, DataLoss: a file can not be read.
+  absl::StatusOr<uint64_t> CountEntries() const;
+
+  // A fresh machine allows a process 1,024 open files; a sample database has more.
+  static constexpr int kOpenFilesMax = 512;
 
  private:
   Database() = default;
@@ -45,9 +62,6 @@ class Database {
   rocksdb::ColumnFamilyHandle* registry_ = nullptr;
   rocksdb::ColumnFamilyHandle* data_ = nullptr;
 };
-
-// RocksDB's status with `what` in front: no space is ResourceExhausted, other trouble of the machine Unavailable.
-absl::Status FromRocksDb(const rocksdb::Status& status, const std::string& what);
 
 }  // namespace caretaker::reference_host
 

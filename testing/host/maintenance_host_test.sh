@@ -1,48 +1,126 @@
 #!/bin/bash
-# The reference host from outside: a whole cycle on a sample database, an idle second one, a clean stop, wrong arguments.
+# The reference host from outside: whole cycles on a sample, wrong command lines, and what signals do to it.
+#
+#   maintenance_host_test.sh HOST PLUGIN
 set -euo pipefail
 host=$1 plugin=$2
 work=$(mktemp -d)
 trap 'rm -rf "$work"' EXIT
+db=$work/db
 
 fail() {
   echo "maintenance_host: $*" >&2
-  cat "$work/out" "$work/err" >&2 || true
+  cat "$work/out" "$work/err" >&2 2> /dev/null || true
   exit 1
 }
-# expect_exit STATUS WORDS ARGUMENT...: the status, and the words on stderr.
+# expect_exit STATUS PATTERN ARGUMENT...: the status, and a line that matches on stdout or stderr.
 expect_exit() {
-  local status=0 expected=$1 words=$2
+  local status=0 expected=$1 pattern=$2
   shift 2
   "$host" "$@" > "$work/out" 2> "$work/err" || status=$?
   [[ $status == "$expected" ]] || fail "$*: exit status $status, expected $expected"
-  grep -q -- "$words" "$work/out" "$work/err" || fail "$*: does not say: $words"
+  said "$pattern"
 }
+said() { grep -Eq -- "$1" "$work/out" "$work/err" || fail "does not say: $1"; }
+# Everything in the database that a compaction would have written: its table files, by name and content.
+table_files() { (cd "$db" && md5sum ./*.sst); }
 
-expect_exit 0 "30 tables maintained" --plugin="$plugin" --db="$work/db" --seed_tables=40 --cycles=1
-grep -q "10 tables unchanged" "$work/out" || fail "the clean quarter was not left alone"
-grep -q "^entries: 13440 before, 2670 after$" "$work/out" || fail "entries are not those of 40 tables"
-expect_exit 0 "40 tables unchanged" --plugin="$plugin" --db="$work/db" --cycles=1
-expect_exit 0 "80 tables unchanged" --plugin="$plugin" --db="$work/db" --cycles=2 --maintenance_table_page_size=9 \
-  --maintenance_interval_secs=1 --maintenance_max_operations=40
+# A sample, a cycle: three quarters are compacted, and their garbage is gone.
+expect_exit 0 '^  maintained +30$' --plugin="$plugin" --db="$db" --seed_tables=40 --cycles=1
+said '^  unchanged +10$'
+said '^entries: +13440 before, +2670 after$'
+said '^ticks: +1, 0 failed, 1 whole cycles$'
+said '^tick 1 cycle 1 scanned 40 maintained 30 unchanged 10 backlog 0 ended_by page_done [0-9.]+ ms$'
 
-expect_exit 2 "the path is empty" --db="$work/db"
-expect_exit 2 "$work/none.so: can not be loaded" --plugin="$work/none.so" --db="$work/db"
-expect_exit 2 "maintenance_table_page_size (flag): 0 is out of range, allowed 1..10000" --plugin="$plugin" \
-  --db="$work/db" --maintenance_table_page_size=0
-expect_exit 2 "--db: is not given" --plugin="$plugin"
-expect_exit 1 "database $work/none: is not there" --plugin="$plugin" --db="$work/none"
-expect_exit 1 "database $work/db: is there already" --plugin="$plugin" --db="$work/db" --seed_tables=1
+# An idle cycle rewrites nothing. (Opening the database flushes the registry's log: look from then on.)
+expect_exit 0 '^  unchanged +40$' --plugin="$plugin" --db="$db" --cycles=1
+table_files > "$work/before"
+expect_exit 0 '^  unchanged +80$' --plugin="$plugin" --db="$db" --cycles=2 --maintenance_interval_secs=1 \
+  --maintenance_table_page_size=25
+said '^tick 4 cycle 2 scanned 15 unchanged 15 backlog 0 ended_by page_done '
+said '^ticks: +4, 0 failed, 2 whole cycles$'
+said '^entries: +2670 before, +2670 after$'
+table_files | diff "$work/before" - > "$work/out" || fail "an idle cycle has written table files"
 
-# It serves until SIGTERM, and then ends well: told by its own lines, not by the clock.
+# The plugin's settings come from flags and environment.
+MAINTENANCE_TABLE_PAGE_SIZE=20 expect_exit 0 '^tick 2 cycle 1 scanned 20 ' --plugin="$plugin" --db="$db" --cycles=1 \
+  --maintenance_interval_secs=1
+
+# What is wrong is said in a sentence, before anything is served.
+expect_exit 2 'the path is empty' --db="$db"
+expect_exit 2 "$work/none.so: can not be loaded" --plugin="$work/none.so" --db="$db"
+expect_exit 2 'maintenance_table_page_size.*: 0 is out of range, allowed 1..10000' --plugin="$plugin" --db="$db" \
+  --maintenance_table_page_size=0
+expect_exit 2 '^maintenance_host: --db: is not given' --plugin="$plugin"
+expect_exit 2 '--garbage_threshold_percent: 101 is out of range, allowed 1..100' --plugin="$plugin" --db="$db" \
+  --garbage_threshold_percent=101
+expect_exit 2 "unknown command line flag 'no_such_flag'" --plugin="$plugin" --db="$db" --no_such_flag=1
+expect_exit 2 "illegal value 'many'" --plugin="$plugin" --db="$db" --cycles=many
+expect_exit 2 'argument word: is no flag' --plugin="$plugin" --db="$db" word
+echo "--plugin=$work/other.so" > "$work/flags"
+expect_exit 2 "--plugin: is $work/other.so, but $plugin is loaded" --plugin="$plugin" --db="$db" --flagfile="$work/flags"
+expect_exit 1 "^maintenance_host: database $work/none: is not there" --plugin="$plugin" --db="$work/none"
+expect_exit 1 "^maintenance_host: database $db: there is something already" --plugin="$plugin" --db="$db" --seed_tables=1
+expect_exit 0 'maintenance_interval_secs' --plugin="$plugin" --help
+expect_exit 0 'garbage_threshold_percent' --help
+expect_exit 2 "$work/none.so: can not be loaded" --plugin="$work/none.so" --db="$db" --help --nohelp
+
+# serve WORD FLAG...: starts the host on the database, and returns when it has printed a line that begins with WORD.
+serve() {
+  local word=$1 line=
+  shift
+  "$host" --plugin="$plugin" --db="$db" "$@" > "$work/lines" 2> "$work/err" &
+  pid=$!
+  exec 3< "$work/lines"
+  while read -r -u 3 line && [[ $line != "$word"* ]]; do :; done
+  [[ $line == "$word"* ]] || fail "serve $*: no line begins with $word"
+}
+# expect_end STATUS: the host's exit status; its remaining lines are in out.
+expect_end() {
+  local status=0
+  cat <&3 > "$work/out"
+  wait "$pid" || status=$?
+  [[ $status == "$1" ]] || fail "exit status $status, expected $1"
+}
 mkfifo "$work/lines"
-"$host" --plugin="$plugin" --db="$work/db" > "$work/lines" 2> "$work/err" &
-pid=$!
-exec 3< "$work/lines"
-while read -r -u 3 line; do
-  [[ $line != tick* ]] || break
+
+# A signal ends a host that waits for its next tick.
+for signal in TERM INT; do
+  serve tick
+  kill "-$signal" "$pid"
+  expect_end 0
+  said '^ticks: +1, 0 failed, 1 whole cycles$'
 done
+
+# And one that is in the middle of a tick, here over 400 tables at once: it leaves the rest.
+rm -rf "$db"
+serve serving --seed_tables=400 --seed_rows=500 --maintenance_table_page_size=400 --cycles=1
 kill -TERM "$pid"
-cat <&3 > "$work/out"
-wait "$pid" || fail "SIGTERM: exit status $?, expected 0"
-grep -q "1 ticks, 1 whole cycles" "$work/out" || fail "SIGTERM: no summary"
+expect_end 0
+said '^ticks: +[01], 0 failed, 0 whole cycles$'
+
+# Nothing was lost: what is left is done now, and 100 tables have 500 rows, 300 have 50.
+expect_exit 0 ', 1 whole cycles$' --plugin="$plugin" --db="$db" --cycles=1 --maintenance_table_page_size=400
+said '^entries: +[0-9]+ before, +65[4-9][0-9]{2} after$'
+
+# And one that is in the middle of a compaction, of a table that holds all the sample's rows: the operation ends, too.
+rm -rf "$db"
+expect_exit 0 '^  unchanged +12$' --plugin="$plugin" --db="$db" --seed_tables=12 --seed_rows=100000 --cycles=1 \
+  --garbage_threshold_percent=100
+ldb --db="$db" put tbl/all/rows '{"location":"tables","engine":"rocksdb","current_version":1}' > "$work/out" ||
+  fail "ldb: could not put a registration; install rocksdb-tools"
+serve serving --cycles=1 --garbage_walk_entries_max=1000000
+# RocksDB's own log says when it has begun.
+until grep -q compaction_started "$db/LOG"; do kill -0 "$pid" || fail "no compaction"; done
+kill -TERM "$pid"
+expect_end 0
+said '^tick 1 cycle 1 scanned 13 interrupted 1 backlog 12 ended_by cancelled '
+[[ $(ldb --db="$db" get tbl/all/rows) == *'"current_version":1}' ]] || fail "what was interrupted was published"
+
+# A sample that a signal ends is removed.
+rm -rf "$db"
+serve making --seed_tables=5000
+kill -TERM "$pid"
+expect_end 1
+said 'sample database .*: the host is stopping; what was made of it is removed'
+[[ ! -e $db ]] || fail "half a sample is left"

@@ -1,122 +1,78 @@
 #include "testing/host/rocksdb_engine.h"
 
-#include <algorithm>
 #include <limits>
-#include <memory>
 
+#include "absl/status/statusor.h"
 #include "absl/strings/str_cat.h"
-#include "rocksdb/perf_context.h"
-#include "testing/host/database.h"
+#include "registry/table_ref.h"
+#include "testing/host/rocksdb_status.h"
 
 namespace caretaker::reference_host {
+namespace {
 
-RocksDbEngine::RocksDbEngine(rocksdb::DB* db, rocksdb::ColumnFamilyHandle* data, uint64_t threshold_percent)
-    : db_(db), data_(data), threshold_percent_(threshold_percent), watchdog_([this] { Watch(); }) {}
-
-RocksDbEngine::~RocksDbEngine() {
-  {
-    const std::lock_guard<std::mutex> lock(mutex_);
-    ending_ = true;
-  }
-  changed_.notify_all();
-  watchdog_.join();
+std::string Subject(absl::string_view what, const maintenance::TableGeneration& generation) {
+  return absl::StrCat(what, " ", registry::Printable(generation.location));
 }
+
+}  // namespace
+
+RocksDbEngine::RocksDbEngine(rocksdb::DB* db, rocksdb::ColumnFamilyHandle* data, const RocksDbEngineOptions& options)
+    : db_(db), data_(data), options_(options), judge_(db, data, options.walked_entries_max) {}
 
 absl::Status RocksDbEngine::Maintain(const maintenance::OperationCall& call,
                                      const maintenance::TableGeneration& generation,
                                      maintenance::OperationResult* result) {
-  const std::string location(generation.location);
-  if (location.empty()) {
-    return absl::InvalidArgumentError("location: is empty, which would be every table; correct the registration");
+  watchdog_.Begin(call.remaining_ns);
+  const absl::Status maintained = MaintainInTime(generation, result);
+  const OperationWatchdog::Verdict verdict = watchdog_.End();
+  // Aborted is how MaintainInTime says that the flag ended it. What was done in spite of the flag is done.
+  if (!absl::IsAborted(maintained)) return maintained;
+  switch (verdict) {
+    case OperationWatchdog::Verdict::kCancelled:
+      return absl::CancelledError(absl::StrCat(Subject("compaction of", generation), ": the host is stopping"));
+    case OperationWatchdog::Verdict::kTimedOut:
+      return absl::DeadlineExceededError(
+          absl::StrCat(Subject("compaction of", generation), ": not done in ", *call.remaining_ns / 1'000'000,
+                       " ms, which is all that the table timeout allows; raise it, or look for what slows the disk"));
+    case OperationWatchdog::Verdict::kInTime:
+      break;
   }
-  const absl::StatusOr<Garbage> garbage = Judge(location);
+  return absl::UnavailableError(
+      absl::StrCat(Subject("compaction of", generation), ": manual compactions are turned off in this database"));
+}
+
+absl::Status RocksDbEngine::MaintainInTime(const maintenance::TableGeneration& generation,
+                                           maintenance::OperationResult* result) {
+  const absl::StatusOr<TableRange> range = RangeOfTable(generation.location);
+  if (!range.ok()) return range.status();
+  const absl::StatusOr<Garbage> garbage = judge_.Judge(*range);
   if (!garbage.ok()) return garbage.status();
-  if (garbage->percent() < threshold_percent_) return absl::OkStatus();
-  if (generation.version == std::numeric_limits<uint64_t>::max()) {
-    return absl::FailedPreconditionError("version: is the last one there is; correct the registration");
+  if (garbage->percent() < options_.garbage_threshold_percent) {
+    result->new_version.reset();
+    return absl::OkStatus();
   }
-  if (absl::Status compacted = Compact(location, call.remaining_ns); !compacted.ok()) return compacted;
+  if (generation.version == std::numeric_limits<uint64_t>::max()) {
+    return absl::FailedPreconditionError(absl::StrCat(Subject("version of", generation), ": there is none after ",
+                                                      generation.version,
+                                                      ", and a compacted table needs one; create the table anew"));
+  }
+  const rocksdb::Status compacted = Compact(*range);
+  if (compacted.IsManualCompactionPaused()) return absl::AbortedError("");
+  if (!compacted.ok()) return FromRocksDb(compacted, Subject("compaction of", generation));
   result->new_version = generation.version + 1;
   return absl::OkStatus();
 }
 
-absl::StatusOr<Garbage> RocksDbEngine::Judge(const std::string& location) const {
-  const std::string begin = location + "/";
-  const std::string end = location + "0";  // The character after '/'.
-  const rocksdb::Slice upper_bound(end);
-  rocksdb::ReadOptions options;
-  options.total_order_seek = true;
-  options.iterate_upper_bound = &upper_bound;
-  options.max_skippable_internal_keys = kWalkedEntriesMax;
-  const rocksdb::PerfLevel level = rocksdb::GetPerfLevel();
-  rocksdb::SetPerfLevel(rocksdb::PerfLevel::kEnableCount);
-  const rocksdb::PerfContext& perf = *rocksdb::get_perf_context();
-  const uint64_t keys_before = perf.internal_key_skipped_count;
-  const uint64_t deletes_before = perf.internal_delete_skipped_count;
-
-  Garbage garbage;
-  const auto skipped = [&] {
-    // Going on from a live row counts as skipping it.
-    const uint64_t keys = perf.internal_key_skipped_count - keys_before;
-    return perf.internal_delete_skipped_count - deletes_before + (keys > garbage.live ? keys - garbage.live : 0);
-  };
-  const std::unique_ptr<rocksdb::Iterator> rows(db_->NewIterator(options, data_));
-  for (rows->Seek(begin); rows->Valid() && garbage.live + skipped() < kWalkedEntriesMax; rows->Next()) ++garbage.live;
-  garbage.skipped = skipped();
-  rocksdb::SetPerfLevel(level);
-  // Incomplete: so many deletions in a row that the walk is over.
-  if (rows->status().ok() || rows->status().IsIncomplete()) return garbage;
-  return FromRocksDb(rows->status(), absl::StrCat("rows of ", location));
-}
-
-absl::Status RocksDbEngine::Compact(const std::string& location, std::optional<int64_t> remaining_ns) {
-  {
-    const std::lock_guard<std::mutex> lock(mutex_);
-    if (stopped_) return absl::CancelledError("the host is stopping");
-    // Time that is over already needs no watchdog.
-    timed_out_ = remaining_ns.has_value() && *remaining_ns <= 0;
-    cancelled_ = timed_out_;
-    if (remaining_ns.has_value())
-      deadline_ = std::chrono::steady_clock::now() + std::chrono::nanoseconds(*remaining_ns);
-  }
-  changed_.notify_all();
-  const std::string begin = location + "/";
-  const std::string end = location + "0";
-  const rocksdb::Slice begin_slice(begin);
-  const rocksdb::Slice end_slice(end);
+rocksdb::Status RocksDbEngine::Compact(const TableRange& range) {
+  const rocksdb::Slice begin(range.begin);
+  const rocksdb::Slice end(range.end);
   rocksdb::CompactRangeOptions options;
+  // The registry's own compactions go on meanwhile.
   options.exclusive_manual_compaction = false;
+  // The default leaves garbage in the bottommost level, where most of a table is.
   options.bottommost_level_compaction = rocksdb::BottommostLevelCompaction::kForceOptimized;
-  options.canceled = &cancelled_;
-  const rocksdb::Status compacted = db_->CompactRange(options, data_, &begin_slice, &end_slice);
-
-  const std::lock_guard<std::mutex> lock(mutex_);
-  deadline_.reset();
-  if (compacted.ok()) return absl::OkStatus();
-  const std::string what = absl::StrCat("compacting ", location);
-  if (stopped_) return absl::CancelledError(absl::StrCat(what, ": the host is stopping"));
-  if (timed_out_) return absl::DeadlineExceededError(absl::StrCat(what, ": not done within the table timeout"));
-  return FromRocksDb(compacted, what);
-}
-
-void RocksDbEngine::Stop() {
-  const std::lock_guard<std::mutex> lock(mutex_);
-  stopped_ = true;
-  cancelled_ = true;
-}
-
-void RocksDbEngine::Watch() {
-  std::unique_lock<std::mutex> lock(mutex_);
-  while (!ending_) {
-    if (!deadline_.has_value()) {
-      changed_.wait(lock);
-    } else if (changed_.wait_until(lock, *deadline_) == std::cv_status::timeout && deadline_.has_value() &&
-               std::chrono::steady_clock::now() >= *deadline_) {
-      timed_out_ = true;
-      cancelled_ = true;
-      deadline_.reset();
-    }
-  }
+  options.canceled = watchdog_.flag();
+  return db_->CompactRange(options, data_, &begin, &end);
 }
 
 }  // namespace caretaker::reference_host

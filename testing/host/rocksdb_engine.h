@@ -1,73 +1,64 @@
 // The reference host's engine: maintains a table by really compacting its rows, when enough of them is garbage.
 //
-// A table's rows are the keys under `<location>/` in the column family `data`. Properties of files mislead, so garbage
-// is found by walking that range with RocksDB's perf context, bounded in entries: deletions and older versions that the
-// walk had to skip, as a part of all it met. Compaction takes place in the files that hold the range; what has no
-// garbage is left alone.
+// Judge first, compact then: a compaction rewrites what it touches whether or not that is of use, and would do so again
+// in every cycle. CompactRange works on whole files, so tables that share a file are cleaned together.
+//
+// The rules of plugin/maintenance_plugin.h: [E-1] a table that is maintained already has no garbage, and is unchanged.
+// [E-2] a compaction drops only what no reader of the table can see, so no version loses anything. [E-3] a compacted
+// table has the version after the one given.
 #ifndef CARETAKER_TESTING_HOST_ROCKSDB_ENGINE_H_
 #define CARETAKER_TESTING_HOST_ROCKSDB_ENGINE_H_
 
-#include <atomic>
-#include <chrono>
-#include <condition_variable>
 #include <cstdint>
-#include <mutex>
-#include <optional>
-#include <string>
-#include <thread>
 
 #include "absl/status/status.h"
-#include "absl/status/statusor.h"
 #include "maintenance/engine.h"
 #include "rocksdb/db.h"
+#include "testing/host/garbage_judge.h"
+#include "testing/host/operation_watchdog.h"
+#include "testing/host/table_range.h"
 
 namespace caretaker::reference_host {
 
-// What a bounded walk over a table's range met.
-struct Garbage {
-  uint64_t live = 0;
-  uint64_t skipped = 0;  // Deletions and older versions.
-  // 0..100; 0 for an empty range.
-  uint64_t percent() const { return live + skipped == 0 ? 0 : skipped * 100 / (live + skipped); }
+struct RocksDbEngineOptions {
+  // A table is compacted when at least so much of what its judgement met is garbage. 1..100.
+  uint64_t garbage_threshold_percent = 50;
+  // See GarbageJudge.
+  uint64_t walked_entries_max = GarbageJudge::kWalkedEntriesDefault;
 };
 
-// Thread-safety: Maintain on one thread at a time, Stop on any.
+// Thread-safety: Maintain on one thread at a time; everything else on any.
 class RocksDbEngine : public maintenance::Engine {
  public:
-  // Internal entries that a walk looks at before it judges by what it met.
-  static constexpr uint64_t kWalkedEntriesMax = 20000;
+  // Borrows `db` and `data`, the family that holds the rows. Automatic compactions are expected to be off in it, so
+  // that an operation waits for none.
+  RocksDbEngine(rocksdb::DB* db, rocksdb::ColumnFamilyHandle* data, const RocksDbEngineOptions& options);
 
-  // `db` and `data` are borrowed. A table is compacted when at least `threshold_percent` (1..100) of it is garbage.
-  RocksDbEngine(rocksdb::DB* db, rocksdb::ColumnFamilyHandle* data, uint64_t threshold_percent);
-  ~RocksDbEngine() override;
-
-  // As maintenance::Engine says. DeadlineExceeded and Cancelled come within milliseconds, except while RocksDB flushes
-  // or waits behind another compaction.
+  // As maintenance::Engine says. Blocks while RocksDB reads and compacts. A deadline or Cancel ends it within about a
+  // millisecond, but for three phases that RocksDB does not interrupt: the flush of the memtable that a compaction
+  // begins with, waiting behind another compaction, and one step of a judgement.
+  //
+  // Errors: DeadlineExceeded, Cancelled: the table is as it was, or partly compacted; no row is lost. Unavailable,
+  // ResourceExhausted: the machine or the database is in trouble, not the table. InvalidArgument: the location names no
+  // table. FailedPrecondition: there is garbage, but no version after the one given. DataLoss: damaged files.
   absl::Status Maintain(const maintenance::OperationCall& call, const maintenance::TableGeneration& generation,
                         maintenance::OperationResult* result) override;
 
-  absl::StatusOr<Garbage> Judge(const std::string& location) const;
+  // Cancels the operation that runs and every later one. Returns at once.
+  void Cancel() { watchdog_.Cancel(); }
 
-  // Cancels the operation that runs and every later one.
-  void Stop();
+  // Is the operation that runs asked to end?
+  bool ending_operation() { return *watchdog_.flag(); }
 
  private:
-  absl::Status Compact(const std::string& location, std::optional<int64_t> remaining_ns);
-  // The watchdog's thread: RocksDB has no deadlines, so this cancels what is over its time.
-  void Watch();
+  absl::Status MaintainInTime(const maintenance::TableGeneration& generation, maintenance::OperationResult* result);
+  rocksdb::Status Compact(const TableRange& range);
 
   rocksdb::DB* const db_;
   rocksdb::ColumnFamilyHandle* const data_;
-  const uint64_t threshold_percent_;
-
-  std::atomic<bool> cancelled_{false};  // RocksDB looks at this one.
-  std::mutex mutex_;
-  std::condition_variable changed_;
-  std::optional<std::chrono::steady_clock::time_point> deadline_;  // Guarded by mutex_, as what follows.
-  bool timed_out_ = false;
-  bool stopped_ = false;
-  bool ending_ = false;
-  std::thread watchdog_;
+  const RocksDbEngineOptions options_;
+  const GarbageJudge judge_;
+  OperationWatchdog watchdog_;
 };
 
 }  // namespace caretaker::reference_host

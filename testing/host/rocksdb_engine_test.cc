@@ -2,125 +2,241 @@
 
 #include <gtest/gtest.h>
 
-#include <memory>
+#include <atomic>
+#include <functional>
+#include <future>
+#include <limits>
 #include <string>
+#include <thread>
+#include <utility>
+#include <vector>
 
-#include "absl/strings/str_cat.h"
-#include "testing/host/database.h"
+#include "absl/strings/str_format.h"
+#include "rocksdb/compaction_filter.h"
+#include "rocksdb/metadata.h"
+#include "rocksdb/table_properties.h"
+#include "testing/fakes/memory_rocksdb.h"
 
 namespace caretaker::reference_host {
 namespace {
 
-class RocksDbEngineTest : public ::testing::Test {
- protected:
-  void SetUp() override {
-    const std::string path =
-        absl::StrCat(::testing::TempDir(), "/", ::testing::UnitTest::GetInstance()->current_test_info()->name());
-    ASSERT_TRUE(Database::Seed(path, 8).ok());
-    auto database = Database::Open(path);
-    ASSERT_TRUE(database.ok()) << database.status();
-    database_ = *std::move(database);
-    engine_ = std::make_unique<RocksDbEngine>(database_->db(), database_->data(), 50);
+std::string Row(const std::string& table, int row) { return absl::StrFormat("%s/%06d", table, row); }
+
+// Holds a compaction at its first row until the test opens it; drops nothing.
+class Gate : public rocksdb::CompactionFilter {
+ public:
+  const char* Name() const override { return "Gate"; }
+  bool Filter(int, const rocksdb::Slice&, const rocksdb::Slice&, std::string*, bool*) const override {
+    if (closed_.exchange(false)) {
+      reached_.set_value();
+      while (!is_open_()) std::this_thread::yield();
+    }
+    return false;
   }
 
+  // The next compaction that comes to a row stops there until `is_open` says so.
+  void CloseUntil(std::function<bool()> is_open) {
+    is_open_ = std::move(is_open);
+    closed_ = true;
+  }
+  void WaitUntilReached() { reached_.get_future().wait(); }
+
+ private:
+  std::function<bool()> is_open_;
+  mutable std::atomic<bool> closed_{false};
+  mutable std::promise<void> reached_;
+};
+
+class RocksDbEngineTest : public ::testing::Test {
+ protected:
+  static constexpr int kRows = 100;
+  static constexpr int kLive = 10;
+
+  RocksDbEngineTest()
+      : memory_({rocksdb::OccValidationPolicy::kValidateSerial,
+                 [this](rocksdb::Options* options) { options->compaction_filter = &gate_; }}) {}
+
+  // A table in a file of its own, all but kLive rows of it deleted in another.
+  void MakeTable(const std::string& location, bool with_garbage) {
+    for (int row = 0; row < kRows; ++row) memory_.Put(Row(location, row), "row");
+    memory_.Flush();
+    if (!with_garbage) return;
+    for (int row = kLive; row < kRows; ++row) memory_.Delete(Row(location, row));
+    memory_.Flush();
+  }
   absl::Status Maintain(const std::string& location, std::optional<int64_t> remaining_ns = std::nullopt) {
     maintenance::TableGeneration generation;
     generation.location = location;
     generation.version = version_;
     result_ = maintenance::OperationResult();
-    return engine_->Maintain({remaining_ns, std::nullopt}, generation, &result_);
+    return engine_.Maintain({remaining_ns, std::nullopt}, generation, &result_);
   }
-  void Write(const std::string& key, bool deletion) {
-    rocksdb::DB* const db = database_->db();
-    ASSERT_TRUE((deletion ? db->Delete(rocksdb::WriteOptions(), database_->data(), key)
-                          : db->Put(rocksdb::WriteOptions(), database_->data(), key, "row"))
-                    .ok());
+  uint64_t EntriesInFiles() {
+    rocksdb::TablePropertiesCollection files;
+    EXPECT_TRUE(memory_.db()->GetPropertiesOfAllTables(memory_.family(), &files).ok());
+    uint64_t entries = 0;
+    for (const auto& [name, properties] : files) entries += properties->num_entries;
+    return entries;
+  }
+  void ExpectLiveRows(const std::string& location) {
+    for (int row = 0; row < kLive; ++row) EXPECT_EQ(memory_.Read(Row(location, row)), "row");
   }
 
   uint64_t version_ = 5;
   maintenance::OperationResult result_;
-  std::unique_ptr<Database> database_;
-  std::unique_ptr<RocksDbEngine> engine_;
+  Gate gate_;
+  testing::MemoryRocksDb memory_;
+  RocksDbEngine engine_{memory_.db(), memory_.family(), {}};
 };
 
-TEST_F(RocksDbEngineTest, GarbageIsWhatAWalkHasToSkip) {
-  // Table 0 has all of its rows, table 1 has 180 of 200 deleted: a deletion and a hidden row each.
-  EXPECT_EQ(engine_->Judge("tables/00000000")->live, 200u);
-  EXPECT_EQ(engine_->Judge("tables/00000000")->skipped, 0u);
-  EXPECT_EQ(engine_->Judge("tables/00000001")->live, 20u);
-  EXPECT_EQ(engine_->Judge("tables/00000001")->skipped, 360u);
-  EXPECT_EQ(engine_->Judge("tables/none")->percent(), 0u);
-}
-
-TEST_F(RocksDbEngineTest, DeletionsInTheMemtableAreSeen) {
-  for (int row = 0; row < 100; ++row) {
-    Write(absl::StrCat("fresh/", 1000 + row), /*deletion=*/false);
-    Write(absl::StrCat("fresh/", 1000 + row), /*deletion=*/true);
-  }
-  EXPECT_EQ(engine_->Judge("fresh")->live, 0u);
-  EXPECT_EQ(engine_->Judge("fresh")->percent(), 100u);
-}
-
-TEST_F(RocksDbEngineTest, TheWalkIsBounded) {
-  for (int row = 0; row < 30000; ++row) Write(absl::StrCat("big/", 100000 + row), /*deletion=*/false);
-  EXPECT_EQ(engine_->Judge("big")->live, RocksDbEngine::kWalkedEntriesMax);
-}
-
-TEST_F(RocksDbEngineTest, CompactionRemovesTheGarbageOfThatTable) {
-  const uint64_t before = database_->Size().entries;
-  ASSERT_TRUE(Maintain("tables/00000001").ok());
+TEST_F(RocksDbEngineTest, GarbageIsCompactedAway) {
+  MakeTable("t", /*with_garbage=*/true);
+  MakeTable("other", /*with_garbage=*/true);
+  EXPECT_EQ(EntriesInFiles(), 380u);
+  ASSERT_TRUE(Maintain("t").ok());
   EXPECT_EQ(result_.new_version, 6u);
-  EXPECT_EQ(engine_->Judge("tables/00000001")->skipped, 0u);
-  EXPECT_EQ(engine_->Judge("tables/00000001")->live, 20u);
-  EXPECT_EQ(database_->Size().entries, before - 360);
-  ASSERT_TRUE(Maintain("tables/00000001").ok()) << "a version that is maintained already";
+  EXPECT_EQ(EntriesInFiles(), 200u) << "the rows that are left, and the other table as it was";
+  ExpectLiveRows("t");
+}
+
+TEST_F(RocksDbEngineTest, UnflushedGarbageIsCompactedAway) {
+  MakeTable("t", /*with_garbage=*/false);
+  for (int row = kLive; row < kRows; ++row) memory_.Delete(Row("t", row));
+  ASSERT_TRUE(Maintain("t").ok());
+  EXPECT_EQ(result_.new_version, 6u);
+  EXPECT_EQ(EntriesInFiles(), 10u);
+}
+
+TEST(RocksDbEngineBottommostLevelTest, GarbageInItIsCompactedAway) {
+  // A snapshot kept deleted rows alive while they sank to the last level, where RocksDB's default leaves them.
+  testing::MemoryRocksDb memory;
+  for (int row = 0; row < 100; ++row) memory.Put(Row("t", row), "row");
+  const rocksdb::Snapshot* const snapshot = memory.db()->GetSnapshot();
+  for (int row = 10; row < 100; ++row) memory.Delete(Row("t", row));
+  ASSERT_TRUE(memory.db()->CompactRange({}, memory.family(), nullptr, nullptr).ok());
+  memory.db()->ReleaseSnapshot(snapshot);
+
+  RocksDbEngine engine(memory.db(), memory.family(), {});
+  maintenance::TableGeneration generation;
+  generation.location = "t";
+  maintenance::OperationResult result;
+  ASSERT_TRUE(engine.Maintain({}, generation, &result).ok());
+  EXPECT_EQ(result.new_version, 1u);
+  ASSERT_TRUE(engine.Maintain({}, generation, &result).ok());
+  EXPECT_FALSE(result.new_version.has_value()) << "the garbage is still there";
+}
+
+TEST_F(RocksDbEngineTest, AMaintainedVersionIsMaintainedAgainWithoutWork) {
+  MakeTable("t", /*with_garbage=*/true);
+  ASSERT_TRUE(Maintain("t").ok());
+  const uint64_t last_write = memory_.db()->GetLatestSequenceNumber();
+  std::vector<rocksdb::LiveFileMetaData> before;
+  memory_.db()->GetLiveFilesMetaData(&before);
+  ASSERT_TRUE(Maintain("t").ok());
+  EXPECT_FALSE(result_.new_version.has_value());
+  std::vector<rocksdb::LiveFileMetaData> after;
+  memory_.db()->GetLiveFilesMetaData(&after);
+  ASSERT_EQ(after.size(), before.size());
+  EXPECT_EQ(after[0].name, before[0].name) << "the file was written anew";
+  EXPECT_EQ(memory_.db()->GetLatestSequenceNumber(), last_write);
+}
+
+TEST_F(RocksDbEngineTest, TheThresholdDecides) {
+  for (int row = 0; row < kRows; ++row) memory_.Put(Row("t", row), "row");
+  memory_.Flush();
+  // 100 new rows over 100 old ones: half of it is garbage.
+  for (int row = 0; row < kRows; ++row) memory_.Put(Row("t", row), "row");
+  maintenance::TableGeneration generation;
+  generation.location = "t";
+  generation.version = version_;
+  RocksDbEngine strict(memory_.db(), memory_.family(), {51, GarbageJudge::kWalkedEntriesDefault});
+  ASSERT_TRUE(strict.Maintain({}, generation, &result_).ok());
+  EXPECT_FALSE(result_.new_version.has_value());
+  ASSERT_TRUE(Maintain("t").ok());
+  EXPECT_EQ(result_.new_version, 6u);
+}
+
+TEST_F(RocksDbEngineTest, CancelEndsTheCompactionThatRuns) {
+  MakeTable("t", /*with_garbage=*/true);
+  gate_.CloseUntil([this] { return engine_.ending_operation(); });
+  std::thread canceller([this] {
+    gate_.WaitUntilReached();
+    engine_.Cancel();
+  });
+  const absl::Status maintained = Maintain("t");
+  canceller.join();
+  EXPECT_EQ(maintained.code(), absl::StatusCode::kCancelled) << maintained;
+  EXPECT_FALSE(result_.new_version.has_value());
+  EXPECT_EQ(EntriesInFiles(), 190u) << "nothing was replaced";
+  ExpectLiveRows("t");
+  EXPECT_EQ(Maintain("t").code(), absl::StatusCode::kCancelled) << "every later one, too";
+}
+
+TEST_F(RocksDbEngineTest, TheDeadlineEndsTheCompactionThatRuns) {
+  MakeTable("t", /*with_garbage=*/true);
+  // It would wait for ever: the watchdog alone gets it past the gate.
+  gate_.CloseUntil([this] { return engine_.ending_operation(); });
+  const absl::Status maintained = Maintain("t", /*remaining_ns=*/1'000'000);
+  EXPECT_EQ(maintained.code(), absl::StatusCode::kDeadlineExceeded) << maintained;
+  EXPECT_FALSE(result_.new_version.has_value());
+  EXPECT_EQ(EntriesInFiles(), 190u) << "nothing was replaced";
+  ExpectLiveRows("t");
+}
+
+TEST_F(RocksDbEngineTest, NoTimeAtAllIsADeadlineThatHasPassed) {
+  MakeTable("t", /*with_garbage=*/true);
+  EXPECT_EQ(Maintain("t", 0).code(), absl::StatusCode::kDeadlineExceeded);
+  EXPECT_EQ(EntriesInFiles(), 190u);
+  ASSERT_TRUE(Maintain("t").ok()) << "the next operation has its own time";
+  EXPECT_EQ(result_.new_version, 6u);
+}
+
+TEST_F(RocksDbEngineTest, CleanTablesNeedNoTime) {
+  MakeTable("t", /*with_garbage=*/false);
+  ASSERT_TRUE(Maintain("t", 0).ok());
   EXPECT_FALSE(result_.new_version.has_value());
 }
 
-TEST_F(RocksDbEngineTest, TablesWithoutGarbageAreLeftAlone) {
-  const uint64_t before = database_->Size().entries;
-  ASSERT_TRUE(Maintain("tables/00000000").ok());
-  EXPECT_FALSE(result_.new_version.has_value());
-  EXPECT_EQ(database_->Size().entries, before);
+TEST_F(RocksDbEngineTest, TablesInsideAnotherKeepTheirRows) {
+  MakeTable("a", /*with_garbage=*/true);
+  MakeTable("a/b", /*with_garbage=*/true);
+  MakeTable("a0", /*with_garbage=*/true);
+  ASSERT_TRUE(Maintain("a").ok());
+  EXPECT_EQ(EntriesInFiles(), 10u + 10u + 190u) << "the table beside it is left alone";
+  for (const char* location : {"a", "a/b", "a0"}) ExpectLiveRows(location);
 }
 
-TEST_F(RocksDbEngineTest, AStoppedEngineAnswersCancelled) {
-  engine_->Stop();
-  EXPECT_EQ(Maintain("tables/00000001").code(), absl::StatusCode::kCancelled);
-  EXPECT_EQ(engine_->Judge("tables/00000001")->skipped, 360u);
-}
-
-TEST_F(RocksDbEngineTest, WhatIsOverItsTimeIsCancelled) {
-  EXPECT_EQ(Maintain("tables/00000001", /*remaining_ns=*/0).code(), absl::StatusCode::kDeadlineExceeded);
-  EXPECT_EQ(engine_->Judge("tables/00000001")->skipped, 360u);
-  ASSERT_TRUE(Maintain("tables/00000001").ok()) << "the next operation has its own time";
-  EXPECT_EQ(result_.new_version, 6u);
-}
-
-TEST_F(RocksDbEngineTest, TheWatchdogEndsALongCompaction) {
-  // Some 40 MB, which take RocksDB hundreds of times the millisecond that it is given.
-  const std::string row(200, 'r');
-  for (int i = 0; i < 200000; ++i) {
-    ASSERT_TRUE(
-        database_->db()->Put(rocksdb::WriteOptions(), database_->data(), absl::StrCat("big/", 1000000 + i), row).ok());
-  }
-  for (int i = 0; i < 20000; ++i) Write(absl::StrCat("big/", 1000000 + i), /*deletion=*/true);
-  EXPECT_EQ(Maintain("big", /*remaining_ns=*/1'000'000).code(), absl::StatusCode::kDeadlineExceeded);
-  EXPECT_GE(engine_->Judge("big")->percent(), 50u) << "nothing was finished";
-  ASSERT_TRUE(Maintain("big").ok());
-  EXPECT_EQ(result_.new_version, 6u);
-  EXPECT_EQ(engine_->Judge("big")->skipped, 0u);
-}
-
-TEST_F(RocksDbEngineTest, WhatCannotBeMaintainedIsRefused) {
+TEST_F(RocksDbEngineTest, ALocationThatNamesNoTableIsRefused) {
+  MakeTable("", /*with_garbage=*/true);
   EXPECT_EQ(Maintain("").code(), absl::StatusCode::kInvalidArgument);
-  version_ = UINT64_MAX;
-  EXPECT_EQ(Maintain("tables/00000001").code(), absl::StatusCode::kFailedPrecondition);
+  EXPECT_EQ(Maintain("/").code(), absl::StatusCode::kInvalidArgument);
+  EXPECT_EQ(EntriesInFiles(), 190u);
 }
 
-TEST_F(RocksDbEngineTest, SeedTouchesNothingThatIsThere) {
-  EXPECT_EQ(Database::Seed(::testing::TempDir(), 1).code(), absl::StatusCode::kAlreadyExists);
-  EXPECT_EQ(Database::Open("/nonexistent/db").status().code(), absl::StatusCode::kNotFound);
+TEST_F(RocksDbEngineTest, TheLastVersionHasNoNext) {
+  MakeTable("t", /*with_garbage=*/true);
+  version_ = std::numeric_limits<uint64_t>::max();
+  const absl::Status maintained = Maintain("t");
+  EXPECT_EQ(maintained.code(), absl::StatusCode::kFailedPrecondition);
+  EXPECT_NE(maintained.message().find("18446744073709551615"), absl::string_view::npos) << maintained;
+  EXPECT_EQ(EntriesInFiles(), 190u);
+  version_ = std::numeric_limits<uint64_t>::max() - 1;
+  ASSERT_TRUE(Maintain("t").ok());
+  EXPECT_EQ(result_.new_version, std::numeric_limits<uint64_t>::max());
+}
+
+TEST_F(RocksDbEngineTest, FilesThatCannotBeReadAreNotTheTablesFault) {
+  MakeTable("t", /*with_garbage=*/true);
+  memory_.hooks().on_table_read = [] { return rocksdb::IOStatus::IOError("the disk is gone"); };
+  EXPECT_EQ(Maintain("t").code(), absl::StatusCode::kUnavailable);
+  memory_.hooks().on_table_read = nullptr;
+}
+
+TEST_F(RocksDbEngineTest, ADatabaseThatPausedCompactionsIsUnavailable) {
+  MakeTable("t", /*with_garbage=*/true);
+  memory_.db()->DisableManualCompaction();
+  EXPECT_EQ(Maintain("t").code(), absl::StatusCode::kUnavailable);
+  memory_.db()->EnableManualCompaction();
 }
 
 }  // namespace

@@ -1,42 +1,80 @@
 #!/bin/bash
 # Sets up what is missing, builds, and maintains the tables of a RocksDB through the loaded plugin for one whole cycle.
 #
-#   testing/host/run.sh [--db PATH] [FLAG...]
+#   testing/host/run.sh [--db PATH] [--keep] [FLAG...]
 #
-# Without --db it makes a sample database of 2,000 tables in a temporary folder and removes it at the end. Further flags go
-# to the host, for example --cycles=0 to serve until Ctrl-C, or --maintenance_table_page_size=500.
+#   --db PATH  maintains a database of your own: registry in the default column family, rows in `data`. It must exist.
+#              Without it a sample of 2,000 tables is made in a temporary folder, and removed at the end.
+#   --keep     leaves the sample in place and says where it is
+#   FLAG       goes to the host, for example --cycles=0 to serve until Ctrl-C, or --maintenance_table_page_size=500;
+#              --help shows all
 set -euo pipefail
 caller=$PWD
 cd "$(dirname "${BASH_SOURCE[0]}")/../.."
 
+readonly SAMPLE_TABLES=2000
+
+fail() {
+  printf 'run: %s\n' "$*" >&2
+  exit 2
+}
+
 db=
-if [[ ${1:-} == --db=* ]]; then
-  db=${1#--db=}
+keep=false
+flags=()
+while (($# > 0)); do
+  case $1 in
+    --db=*) db=${1#*=} ;;
+    --db)
+      (($# >= 2)) || fail "--db: no path, seen the end of the line, a path is needed; give --db PATH"
+      db=$2
+      shift
+      ;;
+    --keep) keep=true ;;
+    --seed_tables | --seed_tables=*) fail "$1: the sample has $SAMPLE_TABLES tables; for others call the host itself" ;;
+    *) flags+=("$1") ;;
+  esac
+  [[ $1 != --db* || -n $db ]] || fail "--db: the path is empty; give --db PATH"
   shift
-elif [[ ${1:-} == --db ]]; then
-  (($# >= 2)) || {
-    echo "run: --db: no path; give the path of a database" >&2
-    exit 2
-  }
-  db=$2
-  shift 2
+done
+if [[ -n $db ]]; then
+  [[ $db == /* ]] || db=$caller/$db
+  # Better now than after the build.
+  [[ -e $db/CURRENT ]] || fail "database $db: is not there; give the path of one, or no --db for a sample"
 fi
-[[ -z $db || $db == /* ]] || db=$caller/$db
 
 echo "run: setting up"
 verification/setup.sh
-echo "run: building"
+echo "run: building the host and the plugin"
 verification/bazel.sh build --config=ci //testing/host:maintenance_host //plugin:libcaretaker.so
 bin=$(verification/bazel.sh info --config=ci bazel-bin 2> /dev/null)
 
 seed=()
 if [[ -z $db ]]; then
   scratch=$(mktemp -d)
-  trap 'rm -rf "$scratch"' EXIT
   db=$scratch/sample
-  seed=(--seed_tables=2000)
-  echo "run: making a sample database of 2,000 tables, three quarters of them with most rows deleted"
+  seed=(--seed_tables=$SAMPLE_TABLES)
+  if $keep; then
+    trap 'echo "run: the sample is left at $db"' EXIT
+  else
+    trap 'rm -rf "$scratch"; echo "run: the sample is removed"' EXIT
+  fi
+  echo "run: starting the host: a sample of $SAMPLE_TABLES tables, three quarters of them with most rows deleted," \
+    "then one whole cycle, a tick a second"
+else
+  echo "run: starting the host: one whole cycle, a tick a second"
 fi
-echo "run: one whole cycle, a tick a second"
 "$bin/testing/host/maintenance_host" --plugin="$bin/plugin/libcaretaker.so" --db="$db" "${seed[@]}" --cycles=1 \
-  --maintenance_interval_secs=1 "$@"
+  --maintenance_interval_secs=1 "${flags[@]}" &
+host=$!
+# Ctrl-C reaches the host by itself; a signal to this script alone is passed on.
+trap : INT
+trap 'kill -TERM "$host"' TERM HUP
+status=0
+wait "$host" || status=$?
+# A wait that a signal ended says nothing of the host.
+while kill -0 "$host" 2> /dev/null; do
+  status=0
+  wait "$host" || status=$?
+done
+exit "$status"

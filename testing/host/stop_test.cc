@@ -1,0 +1,129 @@
+// What turns the stop switch, and what it does then.
+#include <gtest/gtest.h>
+#include <signal.h>
+#include <unistd.h>
+
+#include <chrono>
+#include <cstdlib>
+#include <memory>
+#include <optional>
+#include <thread>
+
+#include "testing/host/stop_signals.h"
+#include "testing/host/stop_switch.h"
+
+namespace caretaker::reference_host {
+namespace {
+
+constexpr std::chrono::hours kLong(1);
+
+bool IsCancelled(StopSwitch* stop) {
+  bool cancelled = false;
+  EXPECT_TRUE(stop->IsCancelled(&cancelled).ok());
+  return cancelled;
+}
+
+TEST(StopSwitchTest, ItIsTurnedOnce) {
+  StopSwitch stop;
+  int acted = 0;
+  const StopSwitch::Action action(&stop, [&acted] { ++acted; });
+  EXPECT_FALSE(stop.stopped());
+  EXPECT_FALSE(IsCancelled(&stop));
+  stop.Stop();
+  stop.Stop();
+  EXPECT_TRUE(stop.stopped());
+  EXPECT_TRUE(IsCancelled(&stop));
+  EXPECT_EQ(acted, 1);
+}
+
+TEST(StopSwitchTest, ALateActionIsRunAtOnce) {
+  StopSwitch stop;
+  stop.Stop();
+  int acted = 0;
+  const StopSwitch::Action action(&stop, [&acted] { ++acted; });
+  EXPECT_EQ(acted, 1);
+}
+
+TEST(StopSwitchTest, AnActionEndsWithItsObject) {
+  StopSwitch stop;
+  int acted = 0;
+  {
+    const StopSwitch::Action action(&stop, [&acted] { ++acted; });
+  }
+  stop.Stop();
+  EXPECT_EQ(acted, 0);
+}
+
+TEST(StopSwitchTest, StopWakesWhoeverWaits) {
+  StopSwitch stop;
+  std::thread stopper([&stop] { stop.Stop(); });
+  EXPECT_TRUE(stop.WaitFor(kLong));
+  stopper.join();
+  EXPECT_TRUE(stop.WaitFor(std::chrono::milliseconds(0)));
+}
+
+TEST(StopSwitchTest, TheHostMayActUntilItEnds) {
+  StopSwitch stop;
+  bool may_act = false;
+  std::optional<uint64_t> fence_token;
+  EXPECT_TRUE(stop.MayAct(&may_act, &fence_token).ok());
+  EXPECT_TRUE(may_act);
+  EXPECT_FALSE(fence_token.has_value());
+}
+
+class StopSignalsTest : public ::testing::TestWithParam<int> {
+ protected:
+  static void SetUpTestSuite() { StopSignals::Block(); }
+};
+
+TEST_P(StopSignalsTest, TheFirstSignalTurnsTheSwitch) {
+  StopSwitch stop;
+  const auto signals = StopSignals::Start(&stop, kLong);
+  ASSERT_TRUE(signals.ok()) << signals.status();
+  kill(getpid(), GetParam());
+  EXPECT_TRUE(stop.WaitFor(kLong));
+}
+
+TEST_P(StopSignalsTest, ASignalBeforeTheStartIsNotLost) {
+  kill(getpid(), GetParam());
+  StopSwitch stop;
+  const auto signals = StopSignals::Start(&stop, kLong);
+  ASSERT_TRUE(signals.ok()) << signals.status();
+  EXPECT_TRUE(stop.WaitFor(kLong));
+}
+
+TEST_P(StopSignalsTest, ASecondSignalEndsTheProcess) {
+  ::testing::FLAGS_gtest_death_test_style = "threadsafe";
+  EXPECT_EXIT(
+      {
+        StopSignals::Block();
+        StopSwitch stop;
+        const auto signals = StopSignals::Start(&stop, kLong);
+        kill(getpid(), GetParam());
+        stop.WaitFor(kLong);
+        kill(getpid(), GetParam());
+        pause();
+      },
+      ::testing::ExitedWithCode(128 + GetParam()), "");
+}
+
+TEST_P(StopSignalsTest, ALateHostSaysWhatItIsIn) {
+  ::testing::FLAGS_gtest_death_test_style = "threadsafe";
+  EXPECT_EXIT(
+      {
+        StopSignals::Block();
+        StopSwitch stop;
+        const auto signals = StopSignals::Start(&stop, std::chrono::milliseconds(0));
+        (*signals)->set_phase("opening the database");
+        kill(getpid(), GetParam());
+        while (!(*signals)->told()) std::this_thread::yield();
+        std::exit(0);
+      },
+      ::testing::ExitedWithCode(0),
+      "still stopping after 0 ms: opening the database, which RocksDB does not interrupt");
+}
+
+INSTANTIATE_TEST_SUITE_P(Signals, StopSignalsTest, ::testing::Values(SIGTERM, SIGINT));
+
+}  // namespace
+}  // namespace caretaker::reference_host
