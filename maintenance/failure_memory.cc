@@ -35,6 +35,12 @@ uint64_t FailureMemory::Failed(absl::string_view key, uint64_t value_fingerprint
       value_fingerprint, cycle + sits_out + 1, cycle, streak, reason, std::string(message.substr(0, kMessageSizeMax))};
   found = entries_.emplace(std::string(key), std::move(entry)).first;
   bytes_ += Charge(*found);
+  try {
+    by_streak_.emplace(streak, found->first);
+  } catch (...) {
+    Erase(found);  // Out of memory: an entry that is not in the order could never leave.
+    throw;
+  }
   return Shrink();
 }
 
@@ -61,6 +67,7 @@ bool FailureMemory::Forget(absl::string_view key) {
 size_t FailureMemory::ForgetAll() {
   const std::lock_guard<std::mutex> lock(mutex_);
   const size_t count = entries_.size();
+  by_streak_.clear();
   entries_.clear();
   bytes_ = 0;
   return count;
@@ -78,37 +85,24 @@ size_t FailureMemory::bytes() const {
 
 std::vector<BackedOffTable> FailureMemory::Worst(size_t count_max) const {
   std::vector<BackedOffTable> tables;
-  {
-    const std::lock_guard<std::mutex> lock(mutex_);
-    std::vector<const Entries::value_type*> order;
-    order.reserve(entries_.size());
-    for (const auto& entry : entries_) order.push_back(&entry);
-    const size_t count = std::min(count_max, order.size());
-    std::partial_sort(order.begin(), order.begin() + static_cast<std::ptrdiff_t>(count), order.end(),
-                      [](const auto* a, const auto* b) {
-                        return a->second.streak != b->second.streak ? a->second.streak > b->second.streak
-                                                                    : a->first < b->first;
-                      });
-    for (size_t i = 0; i < count; ++i) {
-      const Entry& entry = order[i]->second;
-      tables.push_back({order[i]->first, entry.reason, entry.message, entry.streak, entry.due_cycle});
-    }
+  const std::lock_guard<std::mutex> lock(mutex_);
+  for (auto next = by_streak_.rbegin(); next != by_streak_.rend() && tables.size() < count_max; ++next) {
+    const auto found = entries_.find(next->second);
+    const Entry& entry = found->second;
+    tables.push_back({found->first, entry.reason, entry.message, entry.streak, entry.due_cycle});
   }
   return tables;
 }
 
 void FailureMemory::Erase(Entries::iterator entry) {
   bytes_ -= Charge(*entry);
+  by_streak_.erase({entry->second.streak, entry->first});
   entries_.erase(entry);
 }
 
-// Looks at every entry for each that leaves: at most some 5,000, and only when a fleet of tables fails at once.
 uint64_t FailureMemory::Shrink() {
   uint64_t left = 0;
-  for (; bytes_ > kBytesMax; ++left) {
-    Erase(std::min_element(entries_.begin(), entries_.end(),
-                           [](const auto& a, const auto& b) { return a.second.streak < b.second.streak; }));
-  }
+  for (; bytes_ > kBytesMax; ++left) Erase(entries_.find(by_streak_.begin()->second));
   return left;
 }
 

@@ -12,7 +12,9 @@
 #include <cstdint>
 #include <map>
 #include <mutex>
+#include <set>
 #include <string>
+#include <utility>
 #include <vector>
 
 #include "absl/strings/string_view.h"
@@ -32,8 +34,9 @@ struct BackedOffTable {
 class FailureMemory {
  public:
   static constexpr size_t kBytesMax = size_t{1} << 20;
-  // What an entry is charged beside its key and its message: the map's node, and what two strings may round up to.
-  static constexpr size_t kEntryOverhead = 192;
+  // What an entry is charged beside its key and its message: the nodes of map and set, and what two strings may round
+  // up to.
+  static constexpr size_t kEntryOverhead = 256;
   static constexpr size_t kMessageSizeMax = 160;
 
   // `backoff_cycles_max`: how many cycles a table sits out at most; 0: nothing is remembered.
@@ -86,8 +89,10 @@ class FailureMemory {
 
   const uint32_t backoff_cycles_max_;
   mutable std::mutex mutex_;
-  Entries entries_;   // Guarded by mutex_.
-  size_t bytes_ = 0;  // Guarded by mutex_; the sum of Charge.
+  Entries entries_;  // Guarded by mutex_, as what follows.
+  // Streak and key of each entry, the shortest streaks first; views into entries_, whose nodes stay where they are.
+  std::set<std::pair<uint32_t, absl::string_view>> by_streak_;
+  size_t bytes_ = 0;  // The sum of Charge.
 };
 
 }  // namespace caretaker::maintenance
