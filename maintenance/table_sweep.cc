@@ -27,8 +27,12 @@ class HeldLock {
   HeldLock(TableLocks* locks, uint64_t handle) : locks_(locks), handle_(handle) {}
   HeldLock(const HeldLock&) = delete;
   HeldLock& operator=(const HeldLock&) = delete;
+  // Reached with the lock only while an exception passes: what unlock has to say then is lost, as memory may be short.
   ~HeldLock() {
-    if (locks_ != nullptr) Release().IgnoreError();
+    try {
+      if (locks_ != nullptr) Release().IgnoreError();
+    } catch (...) {
+    }
   }
 
   absl::Status Release() {
@@ -167,10 +171,10 @@ absl::Status ActiveTick::ScanOnce() {
   Cursor& cursor = sweep_.cursor_;
   registry::TableRegistrationPage& page = sweep_.next_page_;
   ++result_.scan_requests;
-  const int64_t started_ns = budget_.NowNs();
+  const int64_t started_ns = budget_.ElapsedNs();
   absl::Status scanned =
       sweep_.registry_.ScanTablesPage(Call(), cursor.continuation(), sweep_.limits_.table_page_size(), &page);
-  result_.scan_ns += budget_.NowNs() - started_ns;
+  result_.scan_ns += budget_.ElapsedNs() - started_ns;
   bool restart = absl::IsOutOfRange(scanned) && !cursor.continuation().empty();
   if (scanned.ok() && page.empty() && !page.end_of_prefix() && page.continuation() == cursor.continuation()) {
     scanned = ContractViolation("scan_page", "a page without entries continues where it began", "H-9");
@@ -213,11 +217,11 @@ bool ActiveTick::Visit(size_t index, bool again) {
   if (!table.ok()) return Finish(index, Outcome::kCorrupt, table.status());
   if (!GoOn()) return false;
   const int64_t wait_ns = again ? 0 : budget_.LockWaitNs();
-  const int64_t started_ns = budget_.NowNs();
+  const int64_t started_ns = budget_.ElapsedNs();
   LockOutcome outcome = LockOutcome::kBusy;
   uint64_t handle = 0;
   const absl::Status locked = host_.locks->Lock(table->table_namespace, table->table_name, wait_ns, &outcome, &handle);
-  budget_.ChargeLockWait(budget_.NowNs() - started_ns);
+  budget_.ChargeLockWait(budget_.ElapsedNs() - started_ns);
   if (IsContractViolation(locked)) return FinishAndFail(index, Outcome::kLockFailed, locked);
   if (!locked.ok()) return Finish(index, Outcome::kLockFailed, locked);
   if (outcome == LockOutcome::kCancelled) return End(EndedBy::kCancelled);
@@ -269,10 +273,10 @@ bool ActiveTick::Operate(size_t index, const TableRef& table) {
 
   ++result_.operations;
   budget_.ChargeOperation();
-  const int64_t started_ns = budget_.NowNs();
+  const int64_t started_ns = budget_.ElapsedNs();
   OperationResult operation;
   const absl::Status maintained = host_.engine->Maintain({budget_.OperationNs(), fence_token_}, generation, &operation);
-  result_.engine_ns += budget_.NowNs() - started_ns;
+  result_.engine_ns += budget_.ElapsedNs() - started_ns;
   if (!maintained.ok()) return EngineFailed(index, maintained);
   engine_unavailable_ = 0;
   if (!operation.new_version.has_value()) return Finish(index, Outcome::kUnchanged);
@@ -409,6 +413,10 @@ void TableSweep::Tick(TickResult* result) {
   } catch (const std::bad_alloc&) {
     // Not thrown by us, but by every container; what was not finished is still in the backlog.
     result->status = absl::ResourceExhaustedError("");
+    result->ended_by = EndedBy::kUnset;
+  } catch (...) {
+    // Nobody should; the tick's event and counts are owed all the same.
+    result->status = absl::InternalError("");
     result->ended_by = EndedBy::kUnset;
   }
   tick.Conclude();

@@ -5,12 +5,14 @@
 
 #include <algorithm>
 #include <memory>
+#include <stdexcept>
 #include <string>
 #include <vector>
 
 #include "absl/status/status.h"
 #include "absl/strings/str_cat.h"
 #include "maintenance/maintenance_limits.h"
+#include "maintenance/tick_budget.h"
 #include "registry/contract_violation.h"
 #include "registry/registration_codec.h"
 #include "testing/fakes/counting_metastore.h"
@@ -306,6 +308,19 @@ TEST_F(TableSweepTest, AClockThatGoesBackHurtsNothing) {
   EXPECT_EQ(Tick().operations, 3u);
   EXPECT_GE(result_.duration_ns, 0);
   EXPECT_GE(result_.engine_ns, 0);
+}
+
+TEST_F(TableSweepTest, AClockThatLeapsOverflowsNothing) {
+  PutTables({"a", "b"});
+  clock_.now_ns = INT64_MIN;
+  locks_.on_lock = [&](const std::string&) { clock_.now_ns = INT64_MAX; };
+  engine_.on_maintain = [&](const testing::FakeEngine::Operation&) { clock_.now_ns = INT64_MIN; };
+  EXPECT_TRUE(Tick().status.ok());
+  EXPECT_EQ(result_.operations, 2u);
+  for (const int64_t time : {result_.duration_ns, result_.lock_wait_ns, result_.engine_ns, result_.scan_ns}) {
+    EXPECT_GE(time, 0);
+    EXPECT_LE(time, TickBudget::kElapsedNsMax);
+  }
 }
 
 // ---------------------------------------------------------------- locks
@@ -639,6 +654,16 @@ TEST_F(TableSweepTest, DroppedTablesAreForgotten) {
 }
 
 // ---------------------------------------------------------------- hosts that break the rules
+
+TEST_F(TableSweepTest, WhateverIsThrownTheTickIsWhole) {
+  PutTables({"a", "b"});
+  engine_.on_maintain = [](const testing::FakeEngine::Operation&) { throw std::runtime_error("not ours"); };
+  EXPECT_EQ(Tick().status.code(), absl::StatusCode::kInternal);
+  EXPECT_EQ(result_.backlog_after, 2u);
+  EXPECT_EQ(locks_.unlocks, 1u);
+  engine_.on_maintain = nullptr;
+  EXPECT_TRUE(Tick().status.ok());
+}
 
 TEST_F(TableSweepTest, AVersionThatDoesNotRiseIsAViolation) {
   for (const uint64_t version : {0, 1}) {

@@ -17,15 +17,20 @@ namespace caretaker::maintenance {
 class TickBudget {
  public:
   // A metastore call is given at least this long, so that a tick over its budget can finish the table that it is at.
+  // What a tick's time is cut at, some 36 years: whatever a clock says, sums and differences do not overflow.
+  static constexpr int64_t kElapsedNsMax = int64_t{1} << 60;
   static constexpr int64_t kMetaStoreCallNsMin = 1'000'000'000;
 
   // Borrows `clock` and `limits`; the tick begins now.
   TickBudget(Clock* clock, const MaintenanceLimits* limits)
-      : clock_(clock), limits_(limits), started_ns_(clock->NowNs()), now_ns_(started_ns_) {}
+      : clock_(clock), limits_(limits), started_ns_(clock->NowNs()) {}
 
-  // Never goes back, whatever the host's clock does.
-  int64_t NowNs() { return now_ns_ = std::max(now_ns_, clock_->NowNs()); }
-  int64_t ElapsedNs() { return NowNs() - started_ns_; }
+  // Nanoseconds since the tick began, 0..kElapsedNsMax. Never goes back, whatever the host's clock does.
+  int64_t ElapsedNs() {
+    int64_t since_ns = 0;
+    if (__builtin_sub_overflow(clock_->NowNs(), started_ns_, &since_ns)) return elapsed_ns_;
+    return elapsed_ns_ = std::max(elapsed_ns_, std::min(since_ns, kElapsedNsMax));
+  }
 
   // Nanoseconds left of the tick, at least 0; absent: the tick has no such bound.
   std::optional<int64_t> TimeLeftNs() {
@@ -70,7 +75,7 @@ class TickBudget {
   Clock* const clock_;
   const MaintenanceLimits* const limits_;
   const int64_t started_ns_;
-  int64_t now_ns_;
+  int64_t elapsed_ns_ = 0;
   int64_t lock_wait_ns_ = 0;
   uint64_t operations_ = 0;
 };

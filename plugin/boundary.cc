@@ -29,7 +29,8 @@ absl::Status ToStatus(int32_t code, const maintenance_error* error) {
   constexpr size_t kMessageOffset = offsetof(maintenance_error, message);
   if (error != nullptr && error->struct_size > kMessageOffset) {
     const size_t room = std::min(error->struct_size - kMessageOffset, sizeof(error->message));
-    message = absl::string_view(error->message, std::min<size_t>(error->message_size, room));
+    // Only what was written: the other side may have set the size alone.
+    message = absl::string_view(error->message, strnlen(error->message, std::min<size_t>(error->message_size, room)));
   }
   if (!IsCanonicalCode(code)) {
     return absl::UnknownError(absl::StrCat("status ", code, " is not one of 0..16: ", message));
@@ -41,9 +42,11 @@ void WriteError(const absl::Status& status, maintenance_error* error) {
   constexpr size_t kMessageOffset = offsetof(maintenance_error, message);
   if (error == nullptr || error->struct_size <= kMessageOffset) return;
   const size_t room = std::min(error->struct_size - kMessageOffset, sizeof(error->message));
-  // A status made when memory was short has no message of its own.
-  const bool out_of_memory = absl::IsResourceExhausted(status) && status.message().empty();
-  const absl::string_view message = out_of_memory ? "out of memory; nothing is lost, try again" : status.message();
+  absl::string_view message = status.message();
+  // Statuses made where memory may be short have no message of their own.
+  if (message.empty() && absl::IsResourceExhausted(status)) message = "out of memory; nothing is lost, try again";
+  if (message.empty() && absl::IsInternal(status))
+    message = "an exception that nobody expected; nothing is lost, report it";
   const size_t size = Utf8PrefixSize(message, room - 1);
   error->code = ToCode(status);
   error->message_size = static_cast<uint32_t>(size);

@@ -69,6 +69,13 @@ TEST(BoundaryTest, AMessageIsNotReadPastItsStruct) {
   EXPECT_EQ(ToStatus(13, &error).message(), "mm");
 }
 
+TEST(BoundaryTest, WhatWasNotWrittenIsNotRead) {
+  maintenance_error error = EmptyError();
+  std::memset(error.message + 1, 's', sizeof(error.message) - 1);
+  error.message_size = 100;  // Said, but no byte of it was written.
+  EXPECT_EQ(ToStatus(13, &error).message(), "");
+}
+
 TEST(BoundaryTest, StructsOfBothSizesAreRead) {
   auto larger = Sized<Pair>();
   larger.second = 2;

@@ -76,8 +76,10 @@ int32_t Export(maintenance_error* host_error, const Body& body) noexcept {
 }
 
 absl::Status CheckInstance(const maintenance_instance* instance) {
-  if (instance != nullptr) return absl::OkStatus();
-  return absl::InvalidArgumentError("instance: NULL; give what maintenance_create returned");
+  if (instance == nullptr) return absl::InvalidArgumentError("instance: NULL; give what maintenance_create returned");
+  if (instance->instance->InCreatingProcess()) return absl::OkStatus();
+  return absl::FailedPreconditionError(
+      "instance: used in another process than it was created in, allowed only there; create one after fork");
 }
 
 // Gives what `make` makes of the instance to the host's sink; no lock is held then.
@@ -106,9 +108,6 @@ absl::Status Unimplemented(absl::string_view function, absl::string_view capabil
 absl::Status Tick(const maintenance_tick_context& arguments, maintenance_tick_context* results) {
   if (absl::Status checked = CheckInstance(arguments.instance); !checked.ok()) return checked;
   Instance& instance = *arguments.instance->instance;
-  if (!instance.InCreatingProcess()) {
-    return absl::FailedPreconditionError("tick: called in another process than create; create an instance after fork");
-  }
   if ((arguments.flags & ~MAINTENANCE_TICK_DRY_RUN) != 0) {
     return absl::InvalidArgumentError(absl::StrCat("flags: ", arguments.flags, " has unknown bits, allowed ",
                                                    MAINTENANCE_TICK_DRY_RUN, "; clear them"));
@@ -196,6 +195,7 @@ int32_t maintenance_forget_failures(maintenance_instance* instance, maintenance_
 int32_t maintenance_destroy(maintenance_instance* instance, maintenance_error* host_error) noexcept {
   return Export(host_error, [&]() -> absl::Status {
     if (instance == nullptr) return absl::OkStatus();
+    if (absl::Status checked = CheckInstance(instance); !checked.ok()) return checked;
     if (!instance->instance->TryRetire()) {
       return absl::FailedPreconditionError(
           "destroy: a tick is running, allowed when none is; call again when it returned");

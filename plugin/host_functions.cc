@@ -1,4 +1,3 @@
-// Over the usual size of a source: every host function is wrapped here and nowhere else.
 #include "plugin/host_functions.h"
 
 #include <chrono>
@@ -7,40 +6,16 @@
 
 #include "absl/strings/str_cat.h"
 #include "plugin/boundary.h"
+#include "plugin/host_call.h"
 #include "registry/contract_violation.h"
-#include "registry/table_ref.h"
 
 namespace caretaker::plugin {
 namespace {
 
-using boundary::EmptyError;
 using boundary::Sized;
 using boundary::ToBytes;
 using boundary::ToView;
 using registry::ContractViolation;
-
-// Calls one host function that returns a status and may write an error, and checks both.
-template <typename Function>
-absl::Status CallHost(absl::string_view name, const Function& function) {
-  maintenance_error error = EmptyError();
-  int32_t code = MAINTENANCE_UNKNOWN;
-  try {
-    code = function(&error);
-  } catch (...) {
-    return ContractViolation(name, "let an exception out, allowed none", "H-1");
-  }
-  if (code == MAINTENANCE_OK) return absl::OkStatus();
-  if (!boundary::IsCanonicalCode(code)) {
-    return ContractViolation(name, absl::StrCat("returned status ", code, ", allowed 0..16"), "H-6");
-  }
-  const absl::Status status = boundary::ToStatus(code, &error);
-  return absl::Status(status.code(), absl::StrCat(name, ": ", status.message()));
-}
-
-absl::Status NoOutcome(absl::string_view name, int32_t outcome) {
-  if (outcome == 0) return ContractViolation(name, "returned OK without an outcome", "H-6");
-  return ContractViolation(name, absl::StrCat("returned OK with the unknown outcome ", outcome), "H-6");
-}
 
 maintenance_call ToCall(const std::optional<int64_t>& remaining_ns, const std::optional<uint64_t>& fence_token) {
   auto call = Sized<maintenance_call>();
@@ -58,9 +33,6 @@ bool CopyOptional(const Table* from, Table* to) {
   *to = Table();
   return from == nullptr || boundary::ReadStruct(from, sizeof(Table), to);
 }
-
-// Different for each thread that is alive, without asking the system.
-uintptr_t ThisThread() { return reinterpret_cast<uintptr_t>(__builtin_thread_pointer()); }
 
 }  // namespace
 
@@ -93,21 +65,6 @@ absl::Status HostTables::CopyFrom(const maintenance_host* host) {
 }
 
 // ---------------------------------------------------------------- sinks
-
-void SinkGate::Open() { open_for_.store(ThisThread(), std::memory_order_release); }
-void SinkGate::Close() { open_for_.store(0, std::memory_order_release); }
-
-bool SinkGate::Enter() {
-  if (open_for_.load(std::memory_order_acquire) == ThisThread()) return true;
-  misused_.store(true, std::memory_order_relaxed);
-  return false;
-}
-
-absl::Status SinkGate::TakeViolation(absl::string_view function) {
-  if (!misused_.load(std::memory_order_relaxed) || !misused_.exchange(false)) return absl::OkStatus();
-  return ContractViolation(function, "a sink was called outside the call that it was passed to, or on another thread",
-                           "H-7");
-}
 
 // The C functions that the host calls back.
 struct MetaStoreSinks {
@@ -175,12 +132,13 @@ absl::Status HostMetaStore::ScanPage(const registry::MetaStoreCall& call, absl::
   const maintenance_call host_call = ToCall(call);
   page_sink_ = &sink;
   sink_out_of_memory_ = false;
-  gate_.Open();
-  const absl::Status scanned = CallHost("scan_page", [&](maintenance_error* error) {
-    return host_.scan_page(host_.context, &host_call, ToBytes(prefix), ToBytes(continuation), limit, &plugin_sink,
-                           error);
-  });
-  gate_.Close();
+  const absl::Status scanned = [&] {
+    const OpenGate open(&gate_);
+    return CallHost("scan_page", [&](maintenance_error* error) {
+      return host_.scan_page(host_.context, &host_call, ToBytes(prefix), ToBytes(continuation), limit, &plugin_sink,
+                             error);
+    });
+  }();
   page_sink_ = nullptr;
   if (sink_out_of_memory_) throw std::bad_alloc();
   const absl::Status misused = gate_.TakeViolation("scan_page");
@@ -194,11 +152,12 @@ absl::Status HostMetaStore::Get(const registry::MetaStoreCall& call, absl::strin
   const maintenance_call host_call = ToCall(call);
   value_sink_ = &sink;
   sink_out_of_memory_ = false;
-  gate_.Open();
-  const absl::Status read = CallHost("get", [&](maintenance_error* error) {
-    return host_.get(host_.context, &host_call, ToBytes(key), &plugin_sink, error);
-  });
-  gate_.Close();
+  const absl::Status read = [&] {
+    const OpenGate open(&gate_);
+    return CallHost("get", [&](maintenance_error* error) {
+      return host_.get(host_.context, &host_call, ToBytes(key), &plugin_sink, error);
+    });
+  }();
   value_sink_ = nullptr;
   if (sink_out_of_memory_) throw std::bad_alloc();
   const absl::Status misused = gate_.TakeViolation("get");
@@ -335,131 +294,6 @@ int64_t HostClock::NowNs() {
     // Time stands still; the tick is bounded by its other limits.
   }
   return last_ns_.load(std::memory_order_relaxed);
-}
-
-// ---------------------------------------------------------------- codec
-
-struct HostCodec::Sinks {
-  static bool Take(maintenance_bytes bytes, absl::string_view field, std::string* to, absl::Status* status) {
-    if (!boundary::IsValid(bytes) || bytes.size > registry::kFieldSizeMax) {
-      *status =
-          absl::DataLossError(absl::StrCat("registration: ", field, " is too long, ", bytes.size, " bytes, allowed ",
-                                           registry::kFieldSizeMax, "; repair or remove the entry"));
-      return false;
-    }
-    to->assign(bytes.data, bytes.size);
-    return true;
-  }
-
-  static int32_t Registration(void* context, const maintenance_registration* host_registration) {
-    auto* const self = static_cast<HostCodec*>(context);
-    if (!self->gate_.Enter() || self->registration_ == nullptr) return MAINTENANCE_INTERNAL;
-    ++self->deliveries_;
-    maintenance_registration given;
-    if (!boundary::ReadStruct(host_registration, sizeof(given), &given)) return MAINTENANCE_INVALID_ARGUMENT;
-    try {
-      registry::TableRegistration& registration = *self->registration_;
-      if (!Take(given.location, "location", &self->location_, &self->delivered_) ||
-          !Take(given.engine, "engine", &self->engine_, &self->delivered_) ||
-          !Take(given.incarnation, "incarnation", &self->incarnation_, &self->delivered_)) {
-        return MAINTENANCE_DATA_LOSS;
-      }
-      registration.location = self->location_;
-      registration.engine = self->engine_;
-      registration.current_version = given.version;
-      if (given.has_incarnation != 0) registration.incarnation_id = self->incarnation_;
-      self->delivered_ = absl::OkStatus();
-      return MAINTENANCE_OK;
-    } catch (...) {
-      return MAINTENANCE_RESOURCE_EXHAUSTED;
-    }
-  }
-
-  static int32_t Encoded(void* context, maintenance_bytes bytes) {
-    auto* const self = static_cast<HostCodec*>(context);
-    if (!self->gate_.Enter() || self->encoded_ == nullptr) return MAINTENANCE_INTERNAL;
-    ++self->deliveries_;
-    if (!boundary::IsValid(bytes) || bytes.size > registry::kValueSizeMax) return MAINTENANCE_OUT_OF_RANGE;
-    try {
-      self->encoded_->assign(bytes.data, bytes.size);
-      self->delivered_ = absl::OkStatus();
-      return MAINTENANCE_OK;
-    } catch (...) {
-      return MAINTENANCE_RESOURCE_EXHAUSTED;
-    }
-  }
-};
-
-absl::Status HostCodec::Decode(const registry::PaddedValue& value, registry::TableRegistration* registration) {
-  *registration = registry::TableRegistration();
-  auto plugin_sink = Sized<maintenance_registration_sink>();
-  plugin_sink.context = this;
-  plugin_sink.registration = &Sinks::Registration;
-  registration_ = registration;
-  deliveries_ = 0;
-  delivered_ = absl::ResourceExhaustedError("");
-  gate_.Open();
-  const absl::Status decoded = CallHost("decode", [&](maintenance_error* error) {
-    return host_.decode(host_.context, ToBytes(value.view()), &plugin_sink, error);
-  });
-  gate_.Close();
-  registration_ = nullptr;
-  if (absl::Status misused = gate_.TakeViolation("decode"); !misused.ok()) return misused;
-  if (registry::IsContractViolation(decoded)) return decoded;
-  if (!decoded.ok()) return absl::DataLossError(decoded.message());
-  if (deliveries_ != 1) {
-    return ContractViolation("decode",
-                             absl::StrCat("returned OK and called its sink ", deliveries_, " times, allowed 1"), "H-6");
-  }
-  return delivered_;
-}
-
-absl::Status HostCodec::EncodeVersion(absl::string_view value, const registry::TableRegistration&, uint64_t version,
-                                      std::string* encoded) {
-  auto plugin_sink = Sized<maintenance_bytes_sink>();
-  plugin_sink.context = this;
-  plugin_sink.bytes = &Sinks::Encoded;
-  encoded_ = encoded;
-  deliveries_ = 0;
-  delivered_ = absl::OutOfRangeError("encode_version: the bytes are over the limit of a value");
-  gate_.Open();
-  const absl::Status done = CallHost("encode_version", [&](maintenance_error* error) {
-    return host_.encode_version(host_.context, ToBytes(value), version, &plugin_sink, error);
-  });
-  gate_.Close();
-  encoded_ = nullptr;
-  if (absl::Status misused = gate_.TakeViolation("encode_version"); !misused.ok()) return misused;
-  if (!done.ok()) return done;
-  if (deliveries_ != 1) {
-    return ContractViolation("encode_version",
-                             absl::StrCat("returned OK and called its sink ", deliveries_, " times, allowed 1"), "H-6");
-  }
-  return delivered_;
-}
-
-// ---------------------------------------------------------------- results
-
-void WriteTickResult(const maintenance::TickResult& result, maintenance_tick_context* host_context) {
-  host_context->status = boundary::ToCode(result.status);
-  host_context->ended_by = static_cast<int32_t>(result.ended_by);
-  host_context->cycle_completed = result.cycle_completed ? 1 : 0;
-  host_context->call_again_ms = result.call_again_ms;
-  host_context->tick_number = result.tick_number;
-  host_context->cycle_number = result.cycle_number;
-  host_context->backlog_before = result.backlog_before;
-  host_context->scanned = result.scanned;
-  host_context->backlog_after = result.backlog_after;
-  host_context->scan_requests = result.scan_requests;
-  host_context->operations = result.operations;
-  host_context->generation_changed = result.generation_changed;
-  std::copy(result.outcomes.begin(), result.outcomes.end(), host_context->outcomes);
-  host_context->duration_ns = result.duration_ns;
-  host_context->overrun_ns = result.overrun_ns;
-  host_context->scan_ns = result.scan_ns;
-  host_context->lock_wait_ns = result.lock_wait_ns;
-  host_context->engine_ns = result.engine_ns;
-  host_context->error.struct_size = sizeof(host_context->error);
-  boundary::WriteError(result.status, &host_context->error);
 }
 
 }  // namespace caretaker::plugin

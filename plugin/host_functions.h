@@ -9,17 +9,15 @@
 #include <atomic>
 #include <cstdint>
 #include <optional>
-#include <string>
 
 #include "absl/status/status.h"
 #include "absl/strings/string_view.h"
 #include "maintenance/engine.h"
 #include "maintenance/host_control.h"
 #include "maintenance/table_locks.h"
-#include "maintenance/tick_result.h"
+#include "plugin/host_call.h"
 #include "plugin/maintenance_plugin.h"
 #include "registry/metastore.h"
-#include "registry/registration_codec.h"
 
 namespace caretaker::plugin {
 
@@ -35,22 +33,6 @@ struct HostTables {
 
   // Copies and checks. InvalidArgument: a table or a mandatory function is missing; the message names it.
   absl::Status CopyFrom(const maintenance_host* host);
-};
-
-// Lets a sink of ours be called only inside the host call that it was passed to, on that call's thread.
-class SinkGate {
- public:
-  void Open();
-  void Close();
-  // False: the caller has no business here; that is remembered.
-  bool Enter();
-  // OK, or the violation that Enter has seen since the last call.
-  absl::Status TakeViolation(absl::string_view function);
-
- private:
-  // The address of a variable of the calling thread's own; 0 while closed.
-  std::atomic<uintptr_t> open_for_{0};
-  std::atomic<bool> misused_{false};
 };
 
 class HostMetaStore final : public registry::MetaStore {
@@ -119,32 +101,6 @@ class HostClock final : public maintenance::Clock {
   const maintenance_clock host_;
   std::atomic<int64_t> last_ns_{0};
 };
-
-// The host's codec. Copies what decode delivers: at most three fields of kFieldSizeMax bytes.
-class HostCodec final : public registry::RegistrationCodec {
- public:
-  explicit HostCodec(const maintenance_codec& host) : host_(host) {}
-
-  absl::Status Decode(const registry::PaddedValue& value, registry::TableRegistration* registration) override;
-  absl::Status EncodeVersion(absl::string_view value, const registry::TableRegistration& registration, uint64_t version,
-                             std::string* encoded) override;
-
- private:
-  struct Sinks;
-
-  const maintenance_codec host_;
-  SinkGate gate_;
-  int deliveries_ = 0;
-  absl::Status delivered_;
-  std::string location_;
-  std::string engine_;
-  std::string incarnation_;
-  registry::TableRegistration* registration_ = nullptr;
-  std::string* encoded_ = nullptr;
-};
-
-// The tick's results in the boundary's form. `host_context` keeps its inputs and its struct_size.
-void WriteTickResult(const maintenance::TickResult& result, maintenance_tick_context* host_context);
 
 }  // namespace caretaker::plugin
 

@@ -10,6 +10,7 @@
 #include "plugin/boundary.h"
 #include "plugin/flags.h"
 #include "plugin/settings.h"
+#include "plugin/tick_context.h"
 #include "registry/contract_violation.h"
 #include "registry/table_ref.h"
 
@@ -117,13 +118,15 @@ absl::Status Instance::Tick(maintenance_tick_context* host_context) {
   const BusyUntilReturn release(&busy_);
   sweep_->Tick(&result_);
   try {
+    // Made whole before it replaces the one that is there.
+    sweep_->ExportCursor(&next_cursor_);
     const std::lock_guard<std::mutex> lock(mutex_);
+    std::swap(cursor_, next_cursor_);
     status_.cycle = sweep_->cycle();
     status_.backlog = sweep_->backlog_size();
     status_.last_tick = result_;
-    sweep_->ExportCursor(&cursor_);
   } catch (const std::bad_alloc&) {
-    // The report shows an older tick; this one's results and event go out all the same.
+    // The report and the cursor show an older tick; this one's results and event go out all the same.
   }
   WriteTickResult(result_, host_context);
   if (absl::Status emitted = EmitEvent(host_context); !emitted.ok()) {

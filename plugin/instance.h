@@ -15,6 +15,7 @@
 #include "maintenance/cursor_codec.h"
 #include "maintenance/maintenance_limits.h"
 #include "maintenance/table_sweep.h"
+#include "plugin/host_codec.h"
 #include "plugin/host_functions.h"
 #include "plugin/maintenance_plugin.h"
 #include "plugin/report.h"
@@ -70,6 +71,7 @@ class Instance {
   std::unique_ptr<registry::RegistrationCodec> codec_;
   std::optional<maintenance::TableSweep> sweep_;
   maintenance::TickResult result_;
+  std::string next_cursor_;
 
   std::atomic<bool> busy_{false};
 

@@ -31,7 +31,8 @@
  *        called from inside a host function: they wait for no operation and for no table lock.
  * [P-4]  Instances are independent. One instance runs one tick at a time; a second one returns UNAVAILABLE
  *        at once and emits no event.
- * [P-5]  An instance works in the process that created it. In a child after fork(): FAILED_PRECONDITION.
+ * [P-5]  An instance works in the process that created it. In a child after fork() every function that takes
+ *        it answers FAILED_PRECONDITION.
  * [H-1]  Host functions return: no exception, longjmp or thread exit passes through the plugin's frames.
  *        (A plugin with MAINTENANCE_CAPABILITY_CONTAINMENT turns a C++ exception into INTERNAL.)
  * [H-2]  Host functions do not call back into the same instance's tick or destroy.
@@ -506,7 +507,7 @@ MAINTENANCE_API int32_t maintenance_check_options(const maintenance_option* opti
                                                   maintenance_error* host_error) MAINTENANCE_NOEXCEPT;
 
 /* Creates an instance: all or nothing. Copies what it keeps; settings are immutable from here on. Calls no host
- * function except, once, the clock. args: in. host_instance: out, NULL unless OK; the host gives it back to
+ * function. args: in. host_instance: out, NULL unless OK; the host gives it back to
  * maintenance_destroy. host_error: out, may be NULL. Threads: any; does not block.
  * Returns OK; INVALID_ARGUMENT: an argument, a missing host function, a setting or a cursor is wrong (the message says
  * which): change the call; FAILED_PRECONDITION: the host's ABI version is not supported; ALREADY_EXISTS: as
@@ -525,32 +526,33 @@ MAINTENANCE_API int32_t maintenance_create(const maintenance_create_args* args, 
 MAINTENANCE_API int32_t maintenance_tick(maintenance_tick_context* host_context) MAINTENANCE_NOEXCEPT;
 
 /* The effective settings, each with its source. host_settings: out; struct_size in. Threads: any; returns at once
- * [P-3]. Returns OK; INVALID_ARGUMENT. */
+ * [P-3]. Returns OK; INVALID_ARGUMENT; FAILED_PRECONDITION [P-5]. */
 MAINTENANCE_API int32_t maintenance_get_settings(const maintenance_instance* instance,
                                                  maintenance_settings* host_settings) MAINTENANCE_NOEXCEPT;
 
 /* One JSON document for a status page, at most MAINTENANCE_REPORT_SIZE_MAX bytes, given to host_sink in one call on
  * this thread, with no lock held. Threads: any; waits for no operation [P-3]. Returns OK; INVALID_ARGUMENT; what the
- * sink returned; UNIMPLEMENTED; RESOURCE_EXHAUSTED. */
+ * sink returned; FAILED_PRECONDITION [P-5]; UNIMPLEMENTED; RESOURCE_EXHAUSTED. */
 MAINTENANCE_API int32_t maintenance_report(maintenance_instance* instance,
                                            const maintenance_bytes_sink* host_sink) MAINTENANCE_NOEXCEPT;
 
 /* The cursor as one opaque, versioned string, given to host_sink in one call on this thread, with no lock held.
- * Threads: any; waits for no operation [P-3]. Returns OK; INVALID_ARGUMENT; what the sink returned; UNIMPLEMENTED;
- * RESOURCE_EXHAUSTED. */
+ * Threads: any; waits for no operation [P-3]. Returns OK; INVALID_ARGUMENT; what the sink returned; FAILED_PRECONDITION
+ * [P-5]; UNIMPLEMENTED; RESOURCE_EXHAUSTED. */
 MAINTENANCE_API int32_t maintenance_export_cursor(maintenance_instance* instance,
                                                   const maintenance_bytes_sink* host_sink) MAINTENANCE_NOEXCEPT;
 
 /* Forgets the failures of one table, or of all when both names are empty, so that it is tried in its next cycle.
  * host_error: out, may be NULL. Threads: any; returns at once [P-3]. Returns OK; NOT_FOUND: nothing is remembered of
- * it; INVALID_ARGUMENT: one name without the other; UNIMPLEMENTED. */
+ * it; INVALID_ARGUMENT: one name without the other; FAILED_PRECONDITION [P-5]; UNIMPLEMENTED. */
 MAINTENANCE_API int32_t maintenance_forget_failures(maintenance_instance* instance, maintenance_bytes table_namespace,
                                                     maintenance_bytes table_name,
                                                     maintenance_error* host_error) MAINTENANCE_NOEXCEPT;
 
 /* Destroys an instance. After OK the plugin calls no host function of it again. NULL is OK and does nothing.
  * host_error: out, may be NULL. Threads: any; returns at once. Not beside another call on the same instance, other than
- * a tick. Returns OK; FAILED_PRECONDITION: a tick is running, nothing was done: call again when it has returned. */
+ * a tick. Returns OK; FAILED_PRECONDITION: a tick is running (call again when it has returned), or [P-5];
+ * nothing was done. */
 MAINTENANCE_API int32_t maintenance_destroy(maintenance_instance* instance,
                                             maintenance_error* host_error) MAINTENANCE_NOEXCEPT;
 

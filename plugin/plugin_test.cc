@@ -99,6 +99,17 @@ Struct Sized() {
 
 maintenance_bytes Bytes(const std::string& text) { return {text.data(), text.size()}; }
 
+// A sink that keeps what it is given last.
+maintenance_bytes_sink SinkInto(std::string* text) {
+  auto sink = Sized<maintenance_bytes_sink>();
+  sink.context = text;
+  sink.bytes = [](void* context, maintenance_bytes bytes) -> int32_t {
+    static_cast<std::string*>(context)->assign(bytes.data, bytes.size);
+    return MAINTENANCE_OK;
+  };
+  return sink;
+}
+
 std::string Registration(int version) {
   return R"({"location":"l","engine":"e","current_version":)" + std::to_string(version) + "}";
 }
@@ -136,6 +147,17 @@ class PluginTest : public ::testing::Test {
     for (const uint64_t count : tick_.outcomes) sum += count;
     return sum;
   }
+  // The cursor can be exported, and a new instance takes it.
+  void ExpectCursorIsSound() {
+    std::string cursor;
+    const maintenance_bytes_sink sink = SinkInto(&cursor);
+    ASSERT_EQ(Plugin().export_cursor(instance_, &sink), MAINTENANCE_OK);
+    maintenance_create_args args = args_;
+    args.cursor = Bytes(cursor);
+    maintenance_instance* other = nullptr;
+    EXPECT_EQ(Plugin().create(&args, &other, &error_), MAINTENANCE_OK) << error_.message;
+    EXPECT_EQ(Plugin().destroy(other, nullptr), MAINTENANCE_OK);
+  }
   void ExpectCountsAddUp() const { EXPECT_EQ(tick_.backlog_before + tick_.scanned, Outcomes() + tick_.backlog_after); }
 
   testing::CHost host_;
@@ -163,7 +185,7 @@ TEST_F(PluginTest, MaintainsAPageThroughTheBoundary) {
   for (const char* name : {"a", "b", "c"}) host_.entries[std::string("tbl/n/") + name] = Registration(9);
   SetOption("maintenance_table_page_size", "2");
   ASSERT_EQ(Create(), MAINTENANCE_OK) << error_.message;
-  EXPECT_THAT(host_.calls, IsEmpty()) << "create calls the clock only";
+  EXPECT_THAT(host_.calls, IsEmpty()) << "create calls nobody";
   ASSERT_EQ(Tick(), MAINTENANCE_OK) << tick_.error.message;
   EXPECT_EQ(tick_.ended_by, MAINTENANCE_ENDED_BY_PAGE_DONE);
   EXPECT_EQ(tick_.operations, 2u);
@@ -331,12 +353,7 @@ TEST_F(PluginTest, ASecondTickIsTurnedAwayWithoutAnEvent) {
     auto settings = Sized<maintenance_settings>();
     EXPECT_EQ(Plugin().get_settings(instance_, &settings), MAINTENANCE_OK);
     std::string report;
-    auto sink = Sized<maintenance_bytes_sink>();
-    sink.context = &report;
-    sink.bytes = [](void* context, maintenance_bytes bytes) -> int32_t {
-      static_cast<std::string*>(context)->assign(bytes.data, bytes.size);
-      return MAINTENANCE_OK;
-    };
+    const maintenance_bytes_sink sink = SinkInto(&report);
     EXPECT_EQ(Plugin().report(instance_, &sink), MAINTENANCE_OK);
     EXPECT_THAT(report, HasSubstr("\"tick_running\":true"));
     EXPECT_THAT(report, HasSubstr(R"("maintenance_table_page_size":{"value":128,"source":"default"})"));
@@ -367,12 +384,7 @@ TEST_F(PluginTest, ASavedCursorTakesTheWalkUpAfterEveryRestart) {
   SetOption("maintenance_table_page_size", "4");
   SetOption("maintenance_max_operations", "3");
   std::string cursor;
-  auto sink = Sized<maintenance_bytes_sink>();
-  sink.context = &cursor;
-  sink.bytes = [](void* context, maintenance_bytes bytes) -> int32_t {
-    static_cast<std::string*>(context)->assign(bytes.data, bytes.size);
-    return MAINTENANCE_OK;
-  };
+  const maintenance_bytes_sink sink = SinkInto(&cursor);
   int ticks = 0;
   do {
     args_.cursor = Bytes(cursor);
@@ -534,11 +546,70 @@ TEST_F(PluginTest, OutOfMemoryInATickKeepsWhatIsNotFinished) {
   EXPECT_GT(failures, 0);
 }
 
+// Every allocation fails once, in a host whose function `function` fails as well, in the way that `status` says
+// (kNoFault: it throws). Nothing may end the process, and what the host kept of the plugin's sinks must be deaf
+// afterwards.
+TEST_F(PluginTest, OutOfMemoryWhileAHostFunctionFails) {
+  static maintenance_page_sink kept;
+  static decltype(maintenance_metastore::scan_page) real;
+  real = host_.metastore_.scan_page;
+  host_.metastore_.scan_page = [](void* context, const maintenance_call* call, maintenance_bytes prefix,
+                                  maintenance_bytes continuation, uint32_t limit, const maintenance_page_sink* sink,
+                                  maintenance_error* error) {
+    kept = *sink;
+    return real(context, call, prefix, continuation, limit, sink, error);
+  };
+  host_.entries["tbl/n/a"] = Registration(1);
+  int failures = 0;
+  for (const std::string function : testing::kHostFunctions) {
+    for (const int32_t status : {testing::CHost::kNoFault, MAINTENANCE_UNAVAILABLE}) {
+      bool failed = true;
+      for (long allocation = 0; failed; ++allocation) {
+        ASSERT_LT(allocation, 10000);
+        SCOPED_TRACE(function + " " + std::to_string(status) + " allocation " + std::to_string(allocation));
+        host_.fault = nullptr;
+        ASSERT_EQ(Create(), MAINTENANCE_OK);
+        bool faulty = true;
+        host_.fault = [&](const std::string& called) -> int32_t {
+          if (!faulty || called != function) return testing::CHost::kNoFault;
+          if (status == testing::CHost::kNoFault) throw 1;  // Takes no memory of this program's.
+          return status;
+        };
+        g_allocations_until_failure = allocation;
+        Tick();
+        failed = g_allocations_until_failure == 0;
+        g_allocations_until_failure = -1;
+        failures += tick_.status == MAINTENANCE_RESOURCE_EXHAUSTED ? 1 : 0;
+        ExpectCountsAddUp();
+        EXPECT_THAT(host_.open_locks, IsEmpty());
+        if (kept.entry != nullptr) {
+          EXPECT_EQ(kept.entry(kept.context, {"tbl/n/late", 10}, {"", 0}), MAINTENANCE_ENTRY_REFUSED);
+        }
+        ExpectCursorIsSound();
+        EXPECT_EQ(Plugin().destroy(instance_, nullptr), MAINTENANCE_OK);
+        instance_ = nullptr;
+      }
+    }
+  }
+  EXPECT_GT(failures, 0);
+}
+
 TEST_F(PluginTest, AChildProcessCannotUseTheInstance) {
   ASSERT_EQ(Create(), MAINTENANCE_OK);
   const pid_t child = fork();
   ASSERT_GE(child, 0);
-  if (child == 0) _exit(Tick() == MAINTENANCE_FAILED_PRECONDITION ? 0 : 1);
+  if (child == 0) {
+    auto settings = Sized<maintenance_settings>();
+    auto sink = Sized<maintenance_bytes_sink>();
+    sink.bytes = [](void*, maintenance_bytes) -> int32_t { return MAINTENANCE_OK; };
+    const int32_t answers[] = {Tick(),
+                               Plugin().get_settings(instance_, &settings),
+                               Plugin().report(instance_, &sink),
+                               Plugin().export_cursor(instance_, &sink),
+                               Plugin().forget_failures(instance_, {nullptr, 0}, {nullptr, 0}, nullptr),
+                               Plugin().destroy(instance_, nullptr)};
+    _exit(std::count(std::begin(answers), std::end(answers), MAINTENANCE_FAILED_PRECONDITION) == 6 ? 0 : 1);
+  }
   int status = 0;
   ASSERT_EQ(waitpid(child, &status, 0), child);
   EXPECT_TRUE(WIFEXITED(status) && WEXITSTATUS(status) == 0);
@@ -550,6 +621,103 @@ TEST_F(PluginTest, InstancesShareARegistryByNamespace) {
   ASSERT_EQ(Create(), MAINTENANCE_OK) << error_.message;
   Tick();
   EXPECT_THAT(host_.maintained, ElementsAre("b/1@1", "b/2@1"));
+}
+
+// Registrations as `location;engine;version`.
+class OwnCodec {
+ public:
+  OwnCodec() : table(Sized<maintenance_codec>()) {
+    table.context = this;
+    table.decode = [](void* context, maintenance_bytes value, const maintenance_registration_sink* sink,
+                      maintenance_error*) -> int32_t {
+      auto* const self = static_cast<OwnCodec*>(context);
+      const std::string text(value.data, value.size);
+      const size_t first = text.find(';');
+      const size_t second = text.find(';', first + 1);
+      if (first == std::string::npos || second == std::string::npos) return MAINTENANCE_DATA_LOSS;
+      auto registration = Sized<maintenance_registration>();
+      registration.location = {text.data(), first};
+      registration.engine = {text.data() + first + 1, second - first - 1};
+      registration.version = std::stoull(text.substr(second + 1));
+      int32_t answer = MAINTENANCE_OK;
+      for (int i = 0; i < self->deliveries; ++i) answer = sink->registration(sink->context, &registration);
+      return answer;
+    };
+    table.encode_version = [](void* context, maintenance_bytes value, uint64_t version,
+                              const maintenance_bytes_sink* sink, maintenance_error*) -> int32_t {
+      const std::string text(value.data, value.size);
+      const std::string encoded = text.substr(0, text.rfind(';') + 1) + std::to_string(version);
+      int32_t answer = MAINTENANCE_OK;
+      for (int i = 0; i < static_cast<OwnCodec*>(context)->encodings; ++i) {
+        answer = sink->bytes(sink->context, Bytes(encoded));
+      }
+      return answer;
+    };
+  }
+  maintenance_codec table;
+  int deliveries = 1;
+  int encodings = 1;
+};
+
+TEST_F(PluginTest, AHostMayBringItsOwnEncoding) {
+  OwnCodec codec;
+  host_.host_.codec = &codec.table;
+  host_.entries["tbl/n/a"] = "place;rocks;41";
+  host_.entries["tbl/n/b"] = "nonsense";
+  host_.entries["tbl/n/c"] = std::string(1025, 'l') + ";rocks;1";
+  ASSERT_EQ(Create(), MAINTENANCE_OK) << error_.message;
+  ASSERT_EQ(Tick(), MAINTENANCE_OK) << tick_.error.message;
+  EXPECT_EQ(host_.entries["tbl/n/a"], "place;rocks;42");
+  EXPECT_EQ(tick_.outcomes[MAINTENANCE_OUTCOME_MAINTAINED], 1u);
+  EXPECT_EQ(tick_.outcomes[MAINTENANCE_OUTCOME_CORRUPT], 2u);
+  for (const int count : {0, 2}) {
+    codec.deliveries = count;
+    EXPECT_EQ(Tick(), MAINTENANCE_INTERNAL);
+    EXPECT_THAT(tick_.error.message, StartsWith("decode: returned OK and called its sink"));
+    codec.deliveries = 1;
+    codec.encodings = count;
+    EXPECT_EQ(Tick(), MAINTENANCE_OK) << "the rest of the page";
+    EXPECT_EQ(Tick(), MAINTENANCE_INTERNAL);
+    EXPECT_THAT(tick_.error.message, StartsWith("encode_version: returned OK and called its sink"));
+    ExpectCountsAddUp();
+    codec.encodings = 1;
+    EXPECT_EQ(Tick(), MAINTENANCE_OK);
+  }
+  EXPECT_THAT(host_.open_locks, IsEmpty());
+}
+
+TEST_F(PluginTest, TheHostsClockIsTheOnlyOne) {
+  static int64_t now_ns;
+  now_ns = 5'000'000'000;
+  auto clock = Sized<maintenance_clock>();
+  clock.now_ns = [](void*) -> int64_t { return now_ns; };
+  host_.host_.clock = &clock;
+  for (const char* name : {"a", "b"}) host_.entries[std::string("tbl/n/") + name] = Registration(1);
+  SetOption("maintenance_tick_budget_ms", "1000");
+  ASSERT_EQ(Create(), MAINTENANCE_OK);
+  host_.fault = [&](const std::string& function) {
+    if (function == "maintain") now_ns += 1'500'000'000;
+    return testing::CHost::kNoFault;
+  };
+  ASSERT_EQ(Tick(), MAINTENANCE_OK);
+  EXPECT_EQ(tick_.ended_by, MAINTENANCE_ENDED_BY_TIME);
+  EXPECT_EQ(tick_.engine_ns, 1'500'000'000);
+  EXPECT_EQ(tick_.overrun_ns, 500'000'000);
+}
+
+TEST_F(PluginTest, WithoutALogTheEventIsOneLineOnStderr) {
+  host_.host_.log = nullptr;
+  ASSERT_EQ(Create(), MAINTENANCE_OK);
+  for (const char* start : {"maintenance tick=1 ", "maintenance tick=2 "}) {
+    ::testing::internal::CaptureStderr();
+    EXPECT_EQ(Tick(), MAINTENANCE_OK);
+    const std::string text = ::testing::internal::GetCapturedStderr();
+    const size_t event = text.find(start);
+    ASSERT_NE(event, std::string::npos) << text;
+    EXPECT_EQ(text.find("maintenance tick=", event + 1), std::string::npos);
+    // Before the host initialises glog there is one warning more, once in the life of the process.
+    EXPECT_LE(std::count(text.begin(), text.end(), '\n'), start[17] == '1' ? 2 : 1) << text;
+  }
 }
 
 TEST_F(PluginTest, DestroyingNothingIsFine) { EXPECT_EQ(Plugin().destroy(nullptr, &error_), MAINTENANCE_OK); }

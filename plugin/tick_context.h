@@ -1,0 +1,15 @@
+// The results of a tick in the boundary's form.
+#ifndef CARETAKER_PLUGIN_TICK_CONTEXT_H_
+#define CARETAKER_PLUGIN_TICK_CONTEXT_H_
+
+#include "maintenance/tick_result.h"
+#include "plugin/maintenance_plugin.h"
+
+namespace caretaker::plugin {
+
+// Writes everything but the inputs. `context` is a whole struct of this side's size.
+void WriteTickResult(const maintenance::TickResult& result, maintenance_tick_context* context);
+
+}  // namespace caretaker::plugin
+
+#endif  // CARETAKER_PLUGIN_TICK_CONTEXT_H_
