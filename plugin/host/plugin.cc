@@ -6,6 +6,7 @@
 
 #include "absl/strings/str_cat.h"
 #include "plugin/boundary.h"
+#include "plugin/host/whole_file.h"
 
 namespace caretaker::host {
 namespace {
@@ -26,6 +27,9 @@ absl::StatusOr<PluginLibrary> PluginLibrary::Load(const std::string& path) {
   // An empty path would open the host itself.
   if (path.empty()) return absl::InvalidArgumentError("plugin: the path is empty; give the path of libcaretaker.so");
   const std::lock_guard<std::mutex> lock(g_loading);
+  if (const absl::Status whole = CheckWholeFile(path); !whole.ok()) {
+    return absl::Status(whole.code(), absl::StrCat("plugin ", path, ": can not be loaded: ", whole.message()));
+  }
   void* const library = dlopen(path.c_str(), RTLD_NOW | RTLD_LOCAL);
   if (library == nullptr) {
     const char* const words = dlerror();

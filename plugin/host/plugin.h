@@ -20,7 +20,8 @@ class PluginLibrary {
  public:
   // Maps the file with all its symbols resolved, in a scope of its own, finds the ten exports and checks the ABI
   // version. Errors name the path and, where it has any, the linker's words. InvalidArgument: the path is empty;
-  // NotFound: the file can not be loaded; FailedPrecondition: it is no plugin, or one of another ABI version.
+  // NotFound: the file can not be loaded; DataLoss: it is cut off; FailedPrecondition: it is no plugin, or one of
+  // another ABI version.
   static absl::StatusOr<PluginLibrary> Load(const std::string& path);
 
   const maintenance_descriptor& descriptor() const { return *describe(); }

@@ -2,13 +2,18 @@
 
 #include <algorithm>
 #include <filesystem>
+#include <mutex>
 #include <system_error>
 #include <vector>
 
+#include "absl/strings/match.h"
 #include "absl/strings/str_cat.h"
 #include "registry/rocksdb_metastore.h"
+#include "rocksdb/env.h"
+#include "rocksdb/listener.h"
 #include "rocksdb/table_properties.h"
 #include "rocksdb/utilities/table_properties_collectors.h"
+#include "testing/host/info_log.h"
 #include "testing/host/rocksdb_status.h"
 
 namespace caretaker::reference_host {
@@ -25,6 +30,13 @@ std::string Subject(const std::string& path) { return absl::StrCat("database ", 
 rocksdb::DBOptions DbOptions() {
   rocksdb::DBOptions options;
   options.max_open_files = Database::kOpenFilesMax;
+  return options;
+}
+
+// For a database that is opened, not looked at.
+rocksdb::DBOptions DbOptions(const std::string& path) {
+  rocksdb::DBOptions options = DbOptions();
+  options.info_log = std::make_shared<InfoLog>(path);
   return options;
 }
 
@@ -51,7 +63,7 @@ uint64_t IntProperty(rocksdb::DB* db, rocksdb::ColumnFamilyHandle* family, const
 }
 
 rocksdb::Status MakeEmpty(const std::string& path) {
-  rocksdb::Options options(DbOptions(), RegistryOptions());
+  rocksdb::Options options(DbOptions(path), RegistryOptions());
   options.create_if_missing = true;
   rocksdb::DB* created = nullptr;
   rocksdb::Status status = rocksdb::DB::Open(options, path, &created);
@@ -63,7 +75,62 @@ rocksdb::Status MakeEmpty(const std::string& path) {
   return status.ok() ? db->Close() : status;
 }
 
+// Can the database be opened for writing? Found out before anything in it is touched: RocksDB itself begins its log
+// first.
+absl::Status CheckWritable(const std::string& path) {
+  rocksdb::Env* const env = rocksdb::Env::Default();
+  rocksdb::FileLock* lock = nullptr;
+  const rocksdb::Status locked = env->LockFile(path + "/LOCK", &lock);
+  if (!locked.ok()) {
+    const absl::Status status = FromRocksDb(locked, Subject(path));
+    const bool in_use = absl::StrContains(status.message(), "While lock file") ||
+                        absl::StrContains(status.message(), "lock hold by current process");
+    return absl::UnavailableError(absl::StrCat(
+        status.message(), in_use ? "; a process has it open: stop that one, or give the path of another database"
+                                 : "; the host writes: make it writable for this user"));
+  }
+  env->UnlockFile(lock);
+  std::error_code error;
+  const std::filesystem::space_info space = std::filesystem::space(path, error);
+  if (!error && space.available < Database::kFreeBytesMin) {
+    return absl::ResourceExhaustedError(absl::StrCat(Subject(path), ": its disk is full, ", space.available,
+                                                     " bytes are free, at least ", Database::kFreeBytesMin,
+                                                     " needed; free some"));
+  }
+  return absl::OkStatus();
+}
+
 }  // namespace
+
+// What ended the writing, if anything did. RocksDB calls it on any thread.
+class Database::ErrorListener : public rocksdb::EventListener {
+ public:
+  void OnBackgroundError(rocksdb::BackgroundErrorReason, rocksdb::Status* status) override {
+    if (!EndsWriting(*status)) return;
+    const std::lock_guard<std::mutex> lock(mutex_);
+    if (error_.ok()) error_ = *status;
+  }
+
+  // RocksDB would write into its log again behind the record that failed, and its own assertion would end the process
+  // (facebook/rocksdb issue 11643).
+  void OnErrorRecoveryBegin(rocksdb::BackgroundErrorReason, rocksdb::Status status, bool* auto_recovery) override {
+    if (EndsWriting(status)) *auto_recovery = false;
+  }
+
+  rocksdb::Status error() const {
+    const std::lock_guard<std::mutex> lock(mutex_);
+    return error_;
+  }
+
+ private:
+  // Other soft errors are one compaction's, and the next one may succeed.
+  static bool EndsWriting(const rocksdb::Status& status) {
+    return status.IsNoSpace() || status.severity() >= rocksdb::Status::Severity::kHardError;
+  }
+
+  mutable std::mutex mutex_;
+  rocksdb::Status error_;  // Guarded by mutex_.
+};
 
 rocksdb::Options DataOptions() {
   rocksdb::Options options(DbOptions(), rocksdb::ColumnFamilyOptions());
@@ -78,6 +145,7 @@ absl::StatusOr<std::unique_ptr<Database>> Database::Open(const std::string& path
     return absl::NotFoundError(
         absl::StrCat(Subject(path), ": is not there; give the path of one, or make a sample with --seed_tables=N"));
   }
+  if (absl::Status writable = CheckWritable(path); !writable.ok()) return writable;
   std::vector<std::string> families;
   const rocksdb::Status listed = rocksdb::DB::ListColumnFamilies(DbOptions(), path, &families);
   if (!listed.ok()) return FromRocksDb(listed, Subject(path));
@@ -91,10 +159,15 @@ absl::StatusOr<std::unique_ptr<Database>> Database::Open(const std::string& path
   for (const std::string& family : families) descriptors.emplace_back(family, FamilyOptions(family));
   std::vector<rocksdb::ColumnFamilyHandle*> handles;
   rocksdb::OptimisticTransactionDB* db = nullptr;
+  rocksdb::DBOptions options = DbOptions(path);
+  const auto listener = std::make_shared<ErrorListener>();
+  options.listeners.push_back(listener);
   const rocksdb::Status opened = rocksdb::OptimisticTransactionDB::Open(
-      DbOptions(), registry::RocksDbMetaStore::TransactionOptions(), path, descriptors, &handles, &db);
+      options, registry::RocksDbMetaStore::TransactionOptions(), path, descriptors, &handles, &db);
   if (!opened.ok()) return FromRocksDb(opened, Subject(path));
   std::unique_ptr<Database> database(new Database());
+  database->path_ = path;
+  database->listener_ = listener;
   database->db_.reset(db);
   for (rocksdb::ColumnFamilyHandle* const handle : handles) {
     if (handle->GetName() == kData) {
@@ -129,6 +202,13 @@ Database::~Database() {
   for (rocksdb::ColumnFamilyHandle* const handle : {registry_, data_}) {
     if (handle != nullptr) db_->DestroyColumnFamilyHandle(handle);
   }
+}
+
+absl::Status Database::WriteError() const {
+  const rocksdb::Status error = listener_->error();
+  if (error.ok()) return absl::OkStatus();
+  return absl::FailedPreconditionError(absl::StrCat(FromRocksDb(error, Subject(path_)).message(),
+                                                    "; RocksDB writes nothing more: mend the disk, and start again"));
 }
 
 uint64_t Database::BytesOnDisk() const {

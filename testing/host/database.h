@@ -27,7 +27,8 @@ class Database {
   // most kOpenFilesMax of the files open.
   //
   // NotFound: there is no database at `path`. FailedPrecondition: it lacks the family `data`. Unavailable: it can not
-  // be read, or another process has it open. DataLoss: it is damaged. Messages name the path, and what to do.
+  // be read or written, or another process has it open. ResourceExhausted: less than kFreeBytesMin is free on its disk.
+  // DataLoss: it is damaged. Messages name the path, and what to do. After the first four nothing was written.
   static absl::StatusOr<std::unique_ptr<Database>> Open(const std::string& path);
 
   // Makes an empty database with both families, and opens it. AlreadyExists: there is something at `path`, and it was
@@ -42,6 +43,10 @@ class Database {
   rocksdb::ColumnFamilyHandle* registry() const { return registry_; }
   rocksdb::ColumnFamilyHandle* data() const { return data_; }
 
+  // FailedPrecondition: RocksDB has given up writing, because of a full disk for example, and says why; only opening
+  // the database again helps. Returns at once.
+  absl::Status WriteError() const;
+
   // Of both families' live files; without the log, and files that wait for their deletion. Returns at once.
   uint64_t BytesOnDisk() const;
 
@@ -54,10 +59,17 @@ class Database {
 
   // A fresh machine allows a process 1,024 open files; a sample database has more.
   static constexpr int kOpenFilesMax = 512;
+  // RocksDB writes a manifest and flushes its log when it opens; some of its versions end the process when they can
+  // not.
+  static constexpr uint64_t kFreeBytesMin = uint64_t{16} << 20;
 
  private:
+  class ErrorListener;
+
   Database() = default;
 
+  std::string path_;
+  std::shared_ptr<ErrorListener> listener_;
   std::unique_ptr<rocksdb::OptimisticTransactionDB> db_;
   rocksdb::ColumnFamilyHandle* registry_ = nullptr;
   rocksdb::ColumnFamilyHandle* data_ = nullptr;

@@ -67,7 +67,8 @@ absl::StatusOr<DatabaseSize> SizeOf(const Database& database, bool count_entries
 }
 
 // Ticks from the first to the last, with their lines.
-absl::StatusOr<uint64_t> RunInstance(const Options& options, host::Plugin* plugin, StopSwitch* stop, Summary* summary) {
+absl::StatusOr<uint64_t> RunInstance(const Options& options, const Database& database, host::Plugin* plugin,
+                                     StopSwitch* stop, Summary* summary) {
   TickLoopOptions loop;
   loop.cycles = options.cycles;
   loop.interval = std::chrono::seconds(plugin->Settings().interval_secs.value);
@@ -78,7 +79,8 @@ absl::StatusOr<uint64_t> RunInstance(const Options& options, host::Plugin* plugi
     Print(TickLine(status, tick));
     if (!status.ok()) Complain(absl::StrCat("tick ", tick.tick_number, ": ", std::string(status.message())));
   };
-  calls.wait = [&](std::chrono::milliseconds time) { return stop->WaitFor(time); };
+  // Over a database that takes no more writes every further table would be compacted for nothing.
+  calls.wait = [&](std::chrono::milliseconds time) { return !database.WriteError().ok() || stop->WaitFor(time); };
   return RunTicks(loop, calls);
 }
 
@@ -110,14 +112,15 @@ int Serve(const Options& options, const host::PluginLibrary& library, StopSwitch
   Print(absl::StrCat("serving ", options.db, " with ", library.descriptor().name, " ", library.descriptor().version));
   signals->set_phase("a compaction is in its first flush, or waits behind another one");
   Summary summary;
-  const absl::StatusOr<uint64_t> cycles = RunInstance(options, plugin->get(), stop, &summary);
+  const absl::StatusOr<uint64_t> cycles = RunInstance(options, database, plugin->get(), stop, &summary);
   signals->set_phase("counting entries and closing the database");
-  if (!cycles.ok()) Complain(absl::StrCat("gives up: ", std::string(cycles.status().message())));
+  const absl::Status ended = cycles.ok() ? database.WriteError() : cycles.status();
+  if (!ended.ok()) Complain(absl::StrCat("gives up: ", std::string(ended.message())));
   const absl::StatusOr<DatabaseSize> after =
       SizeOf(database, !stop->stopped() || database.FileCount() <= kFilesCountedWhenStopped);
   if (!after.ok()) return Fail(kRunTimeError, after.status());
   Print(summary.Text(cycles.value_or(0), *before, *after));
-  return cycles.ok() ? 0 : kRunTimeError;
+  return ended.ok() ? 0 : kRunTimeError;
 }
 
 int Main(int argc, char** argv) {
