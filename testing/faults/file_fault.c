@@ -6,7 +6,8 @@
  * OPERATION: `write` or `sync` (fsync and fdatasync). SUFFIX: how the file's path ends, `.sst` for example; of a path
  * that holds `/MANIFEST-` it is `MANIFEST`. N, from 1: the how manieth such operation of the process.
  * ACTION: `kill_before` it, `kill_half` (of a write: after its first half), `kill_after` it: SIGKILL to the process.
- * `no_space`: this and every later such operation fails with ENOSPC, after half of it was done.
+ * `hang`: says so on stderr, and the thread never comes back. `no_space`: this and every later such operation fails
+ * with ENOSPC, after half of it was done.
  *
  * A FILE_FAULT that can not be read ends the program with SIGABRT, so that no test passes without its fault.
  * Thread-safe.
@@ -73,13 +74,18 @@ static int strikes(const char* operation, int fd) {
 static int action_is(const char* action) { return strcmp(the_fault.action, action) == 0; }
 
 static void die(void) {
-  kill(getpid(), SIGKILL);
+  static const char words[] = "file_fault: hangs\n";
+  if (action_is("hang")) {
+    real_write(STDERR_FILENO, words, sizeof words - 1);
+  } else {
+    kill(getpid(), SIGKILL);
+  }
   for (;;) pause();
 }
 
 EXPORTED ssize_t write(int fd, const void* data, size_t size) {
   if (!strikes("write", fd)) return real_write(fd, data, size);
-  if (action_is("kill_before")) die();
+  if (action_is("kill_before") || action_is("hang")) die();
   const ssize_t written = real_write(fd, data, action_is("kill_after") ? size : size / 2);
   if (!action_is("no_space")) die();
   /* A disk that fills takes what fits, and says so at the next call. */
@@ -90,7 +96,7 @@ EXPORTED ssize_t write(int fd, const void* data, size_t size) {
 
 static int sync_or_fault(int fd, int (*real)(int)) {
   if (!strikes("sync", fd)) return real(fd);
-  if (action_is("kill_before") || action_is("kill_half")) die();
+  if (action_is("kill_before") || action_is("kill_half") || action_is("hang")) die();
   if (action_is("kill_after")) {
     real(fd);
     die();

@@ -216,6 +216,10 @@ uint64_t Database::BytesOnDisk() const {
          IntProperty(db_.get(), data_, rocksdb::DB::Properties::kLiveSstFilesSize);
 }
 
+uint64_t Database::EstimatedRegistrations() const {
+  return IntProperty(db_.get(), registry_, rocksdb::DB::Properties::kEstimateNumKeys);
+}
+
 uint64_t Database::FileCount() const {
   uint64_t files = 0;
   for (rocksdb::ColumnFamilyHandle* const family : {registry_, data_}) {

@@ -50,6 +50,9 @@ class Database {
   // Of both families' live files; without the log, and files that wait for their deletion. Returns at once.
   uint64_t BytesOnDisk() const;
 
+  // About as many as the keys of the registry's family: dropped ones may count, too. Returns at once.
+  uint64_t EstimatedRegistrations() const;
+
   // Live files of both families. Returns at once.
   uint64_t FileCount() const;
 

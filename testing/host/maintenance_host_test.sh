@@ -42,6 +42,14 @@ said '^ticks: +4, 0 failed, 2 whole cycles$'
 said '^entries: +2670 before, +2670 after$'
 table_files | diff "$work/before" - > "$work/out" || fail "an idle cycle has written table files"
 
+# Quiet, it has its summary only. Where nothing can be printed it says so at the end.
+expect_exit 0 '^  unchanged +40$' --plugin="$plugin" --db="$db" --cycles=1 --quiet
+[[ $(head -n 1 "$work/out") == 'tables by outcome:' ]] || fail "--quiet: prints more than the summary"
+status=0
+"$host" --plugin="$plugin" --db="$db" --cycles=1 > /dev/full 2> "$work/err" || status=$?
+[[ $status == 1 ]] || fail "stdout full: exit status $status, expected 1"
+said '^maintenance_host: stdout: can not be written, so lines are missing'
+
 # The plugin's settings come from flags and environment.
 MAINTENANCE_TABLE_PAGE_SIZE=20 expect_exit 0 '^tick 2 cycle 1 scanned 20 ' --plugin="$plugin" --db="$db" --cycles=1 \
   --maintenance_interval_secs=1

@@ -10,8 +10,8 @@
 #include <array>
 #include <cerrno>
 #include <cstdint>
-#include <cstdio>
 #include <cstring>
+#include <utility>
 
 #include "absl/strings/str_cat.h"
 
@@ -33,7 +33,9 @@ void StopSignals::Block() {
   pthread_sigmask(SIG_BLOCK, &signals, nullptr);
 }
 
-absl::StatusOr<std::unique_ptr<StopSignals>> StopSignals::Start(StopSwitch* stop, std::chrono::milliseconds patience) {
+absl::StatusOr<std::unique_ptr<StopSignals>> StopSignals::Start(StopSwitch* stop,
+                                                                std::function<void(absl::string_view)> say,
+                                                                std::chrono::milliseconds patience) {
   const sigset_t signals = Signals();
   const int signals_fd = signalfd(-1, &signals, SFD_CLOEXEC);
   const int end_fd = eventfd(0, EFD_CLOEXEC);
@@ -44,11 +46,17 @@ absl::StatusOr<std::unique_ptr<StopSignals>> StopSignals::Start(StopSwitch* stop
     }
     return absl::ResourceExhaustedError(absl::StrCat("signals: can not be received: ", words));
   }
-  return std::unique_ptr<StopSignals>(new StopSignals(stop, patience, signals_fd, end_fd));
+  return std::unique_ptr<StopSignals>(new StopSignals(stop, std::move(say), patience, signals_fd, end_fd));
 }
 
-StopSignals::StopSignals(StopSwitch* stop, std::chrono::milliseconds patience, int signals_fd, int end_fd)
-    : stop_(*stop), patience_(patience), signals_fd_(signals_fd), end_fd_(end_fd), thread_([this] { Receive(); }) {}
+StopSignals::StopSignals(StopSwitch* stop, std::function<void(absl::string_view)> say,
+                         std::chrono::milliseconds patience, int signals_fd, int end_fd)
+    : stop_(*stop),
+      say_(std::move(say)),
+      patience_(patience),
+      signals_fd_(signals_fd),
+      end_fd_(end_fd),
+      thread_([this] { Receive(); }) {}
 
 StopSignals::~StopSignals() {
   eventfd_write(end_fd_, 1);
@@ -66,11 +74,8 @@ void StopSignals::Receive() {
     if (ready < 0) continue;  // EINTR, by a signal that is not ours.
     if (ready == 0) {
       timeout_ms = -1;
-      std::fprintf(stderr,
-                   "maintenance_host: still stopping after %lld ms: %s, which RocksDB does not interrupt; a second "
-                   "signal ends the process at once\n",
-                   static_cast<long long>(patience_.count()), phase_.load());
-      told_ = true;
+      say_(absl::StrCat("still stopping after ", patience_.count(), " ms: ", phase_.load(),
+                        ", which RocksDB does not interrupt; a second signal ends the process at once"));
     } else if (waited[1].revents != 0) {
       return;
     } else {
@@ -80,6 +85,7 @@ void StopSignals::Receive() {
       signalled = true;
       timeout_ms = static_cast<int>(patience_.count());
       stop_.Stop();
+      say_("stops at the next table; a second signal ends the process at once");
     }
   }
 }

@@ -1,7 +1,7 @@
 // SIGTERM and SIGINT, received by a thread of their own: nothing happens inside a signal handler.
 //
-// The first signal turns the stop switch. What then takes longer than a second is something that RocksDB does not
-// interrupt; a line on stderr says so, once, and what it is. A second signal ends the process at once, with 128 + its
+// The first signal turns the stop switch, which is said. What then takes longer than a second is something that RocksDB
+// does not interrupt; that is said, too, once, and what it is. A second signal ends the process at once, with 128 + its
 // number as exit status: RocksDB is made for that, its log has what was committed.
 //
 // Thread-safety: any thread.
@@ -10,11 +10,13 @@
 
 #include <atomic>
 #include <chrono>
+#include <functional>
 #include <memory>
 #include <thread>
 
 #include "absl/status/status.h"
 #include "absl/status/statusor.h"
+#include "absl/strings/string_view.h"
 #include "testing/host/stop_switch.h"
 
 namespace caretaker::reference_host {
@@ -25,9 +27,11 @@ class StopSignals {
   // thread that was started before would still be ended by them. What comes before Start waits for it.
   static void Block();
 
-  // Starts the thread. `stop` is borrowed. REQUIRES: Block was called. ResourceExhausted: no file descriptor is left.
+  // Starts the thread, on which `say` is called. `stop` is borrowed. REQUIRES: Block was called. ResourceExhausted: no
+  // file descriptor is left.
   static absl::StatusOr<std::unique_ptr<StopSignals>> Start(
-      StopSwitch* stop, std::chrono::milliseconds patience = std::chrono::seconds(1));
+      StopSwitch* stop, std::function<void(absl::string_view)> say,
+      std::chrono::milliseconds patience = std::chrono::seconds(1));
 
   // Ends the thread; later signals wait for ever.
   ~StopSignals();
@@ -37,19 +41,17 @@ class StopSignals {
   // What the host does now, for that line: a string literal such as "opening the database".
   void set_phase(const char* phase) { phase_ = phase; }
 
-  // Was that line written?
-  bool told() const { return told_; }
-
  private:
-  StopSignals(StopSwitch* stop, std::chrono::milliseconds patience, int signals_fd, int end_fd);
+  StopSignals(StopSwitch* stop, std::function<void(absl::string_view)> say, std::chrono::milliseconds patience,
+              int signals_fd, int end_fd);
   void Receive();
 
   StopSwitch& stop_;
+  const std::function<void(absl::string_view)> say_;
   const std::chrono::milliseconds patience_;
   const int signals_fd_;
   const int end_fd_;  // Readable: the thread is to end.
   std::atomic<const char*> phase_{"starting"};
-  std::atomic<bool> told_{false};
   std::thread thread_;  // The last member: it uses the others.
 };
 
