@@ -139,6 +139,10 @@ check_machine_paths() {
   tree_files | verification/checks/machine_paths.sh verification/checks/machine_paths.txt
 }
 
+check_contracts() {
+  verification/contracts.py "$scratch/shipped.json" verification/contracts
+}
+
 check_lint() {
   local files
   # Without tests: the analyzer does not see through GoogleTest's matchers.
@@ -160,6 +164,7 @@ check "machine paths" check_machine_paths
 check "build" build
 check "dependencies" check_dependencies
 step "tests" run_tests shipped "${cached[@]}" || true
+check "contracts" check_contracts
 
 # What takes long. Tests tagged "shipped" look at the shipped library and say nothing about another build of it.
 if $full; then
