@@ -16,9 +16,9 @@ namespace caretaker::maintenance {
 
 class TickBudget {
  public:
-  // A metastore call is given at least this long, so that a tick over its budget can finish the table that it is at.
   // What a tick's time is cut at, some 36 years: whatever a clock says, sums and differences do not overflow.
   static constexpr int64_t kElapsedNsMax = int64_t{1} << 60;
+  // A metastore call is given at least this long, so that a tick over its budget can finish the table that it is at.
   static constexpr int64_t kMetaStoreCallNsMin = 1'000'000'000;
 
   // Borrows `clock` and `limits`; the tick begins now.

@@ -143,6 +143,19 @@ check_contracts() {
   verification/contracts.py "$scratch/shipped.json" verification/contracts
 }
 
+# The public header alone is in a test; all others speak the same language.
+check_glossary() {
+  local headers
+  mapfile -t headers < <(tree_files ':(glob)plugin/**/*.h' ':(glob)maintenance/**/*.h' ':(glob)registry/**/*.h')
+  verification/glossary.py docs/glossary.md "${headers[@]}"
+}
+
+check_pages() {
+  local pages
+  mapfile -t pages < <(tree_files '*.md')
+  verification/pages.py "${pages[@]}"
+}
+
 check_lint() {
   local files
   # Without tests: the analyzer does not see through GoogleTest's matchers.
@@ -161,10 +174,12 @@ step "set-up" verification/setup.sh || exit 1
 check "format" check_format
 check "top level" check_top_level
 check "machine paths" check_machine_paths
+check "glossary" check_glossary
 check "build" build
 check "dependencies" check_dependencies
 step "tests" run_tests shipped "${cached[@]}" || true
 check "contracts" check_contracts
+check "pages" check_pages
 
 # What takes long. Tests tagged "shipped" look at the shipped library and say nothing about another build of it.
 if $full; then

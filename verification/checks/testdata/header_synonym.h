@@ -1,0 +1,7 @@
+/* A batch, a queue and a task may stand in a comment. */
+#ifndef TOY_HEADER_SYNONYM_H_
+#define TOY_HEADER_SYNONYM_H_
+
+static const int BatchSizeMax = 1;
+
+#endif
