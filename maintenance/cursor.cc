@@ -31,16 +31,20 @@ void Cursor::Restart() {
   resumed_.clear();
 }
 
-void Cursor::State(CursorState* state) const {
+void Cursor::State(size_t finished_max, CursorState* state) const {
   state->finished.clear();
   if (backlog_.empty()) {
     state->continuation = next_;
-    return;
+  } else {
+    state->continuation = read_from_;
+    for (size_t index = 0; index < backlog_.end(); ++index) {
+      if (backlog_.finished_[index]) state->finished.push_back(registry::Fingerprint(backlog_.page_.key(index)));
+    }
   }
-  state->continuation = read_from_;
-  for (size_t index = 0; index < backlog_.end(); ++index) {
-    if (backlog_.finished_[index]) state->finished.push_back(registry::Fingerprint(backlog_.page_.key(index)));
-  }
+  // What the resumed cursor named and no page has had yet stays finished, as far as there is room.
+  const size_t room = finished_max - std::min(finished_max, state->finished.size());
+  const size_t kept = std::min(room, resumed_.size());
+  state->finished.insert(state->finished.end(), resumed_.begin(), resumed_.begin() + static_cast<ptrdiff_t>(kept));
 }
 
 void Cursor::PassOverResumed() {

@@ -68,8 +68,10 @@ class Cursor {
   void Restart();
 
   // What an export says now: with an empty backlog where the next page begins, otherwise where this one was read from
-  // and what of it is finished.
-  void State(CursorState* state) const;
+  // and what of it is finished; in both cases what a resumed cursor named and was not met yet, so that nothing is lost
+  // by exporting before the first page is read. Names at most `finished_max`, which is no less than the page: those of
+  // the page come first.
+  void State(size_t finished_max, CursorState* state) const;
 
  private:
   // Finishes the candidates of the new page that the exported cursor names.

@@ -53,7 +53,7 @@ absl::StatusOr<CursorState> DecodeCursor(absl::string_view prefix, absl::string_
   if (IntegerAt(encoded, 8, 8) != Fingerprint(prefix)) return Refuse("made for another prefix");
   const size_t continuation_size = IntegerAt(encoded, 16, 4);
   const size_t count = IntegerAt(encoded, 20, 4);
-  if (continuation_size > registry::kContinuationSizeMax || count > registry::kPageSizeMax ||
+  if (continuation_size > registry::kContinuationSizeMax || count > CursorFinishedMax(registry::kPageSizeMax) ||
       body.size() != kHeaderSize + continuation_size + 8 * count) {
     return Refuse(absl::StrCat("its parts do not make up its size of ", encoded.size(), " bytes"));
   }

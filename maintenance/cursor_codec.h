@@ -24,8 +24,12 @@ struct CursorState {
   std::vector<uint64_t> finished;  // Fingerprints of keys.
 };
 
+// How many finished candidates a cursor names for pages of `page_size` entries: those of a page, and as many that an
+// earlier cursor named.
+constexpr size_t CursorFinishedMax(size_t page_size) { return 2 * page_size; }
+
 // The largest exported cursor for a page of `page_size` entries.
-constexpr size_t CursorSizeMax(size_t page_size) { return 4352 + 16 * page_size; }
+constexpr size_t CursorSizeMax(size_t page_size) { return 4352 + 8 * CursorFinishedMax(page_size); }
 
 void EncodeCursor(absl::string_view prefix, const CursorState& state, std::string* encoded);
 

@@ -36,12 +36,13 @@ TEST(CursorCodecTest, AnyContinuationComesBackByteForByte) {
 }
 
 TEST(CursorCodecTest, TheLargestCursorIsWithinItsLimit) {
-  const std::string largest =
-      Encode({std::string(registry::kContinuationSizeMax, 'c'), std::vector<uint64_t>(registry::kPageSizeMax, 7)});
+  const std::string largest = Encode({std::string(registry::kContinuationSizeMax, 'c'),
+                                      std::vector<uint64_t>(CursorFinishedMax(registry::kPageSizeMax), 7)});
   EXPECT_LE(largest.size(), CursorSizeMax(registry::kPageSizeMax));
   EXPECT_TRUE(DecodeCursor("tbl/", largest).ok());
   EXPECT_THAT(Refusal(Encode({std::string(registry::kContinuationSizeMax + 1, 'c'), {}})), HasSubstr("its parts"));
-  EXPECT_THAT(Refusal(Encode({"", std::vector<uint64_t>(registry::kPageSizeMax + 1, 7)})), HasSubstr("its parts"));
+  EXPECT_THAT(Refusal(Encode({"", std::vector<uint64_t>(CursorFinishedMax(registry::kPageSizeMax) + 1, 7)})),
+              HasSubstr("its parts"));
 }
 
 TEST(CursorCodecTest, EveryChangedByteIsSeen) {

@@ -401,7 +401,7 @@ TableSweep::TableSweep(const SweepHost& host, const MaintenanceLimits& limits, a
 }
 
 void TableSweep::ExportCursor(std::string* encoded) {
-  cursor_.State(&exported_);
+  cursor_.State(CursorFinishedMax(limits_.table_page_size()), &exported_);
   EncodeCursor(registry_.prefix(), exported_, encoded);
 }
 

@@ -38,20 +38,19 @@ absl::Status ToStatus(int32_t code, const maintenance_error* error) {
   return absl::Status(static_cast<absl::StatusCode>(code), message);
 }
 
-void WriteError(const absl::Status& status, maintenance_error* error) {
+void WriteError(int32_t code, absl::string_view message, maintenance_error* error) {
   constexpr size_t kMessageOffset = offsetof(maintenance_error, message);
   if (error == nullptr || error->struct_size <= kMessageOffset) return;
   const size_t room = std::min(error->struct_size - kMessageOffset, sizeof(error->message));
-  absl::string_view message = status.message();
-  // Statuses made where memory may be short have no message of their own.
-  if (message.empty() && absl::IsResourceExhausted(status)) message = "out of memory; nothing is lost, try again";
-  if (message.empty() && absl::IsInternal(status))
-    message = "an exception that nobody expected; nothing is lost, report it";
   const size_t size = Utf8PrefixSize(message, room - 1);
-  error->code = ToCode(status);
+  error->code = code;
   error->message_size = static_cast<uint32_t>(size);
   if (size > 0) std::memcpy(error->message, message.data(), size);
   error->message[size] = '\0';
+}
+
+void WriteError(const absl::Status& status, maintenance_error* error) {
+  WriteError(ToCode(status), status.message(), error);
 }
 
 }  // namespace caretaker::boundary

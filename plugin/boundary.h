@@ -35,6 +35,7 @@ absl::Status ToStatus(int32_t code, const maintenance_error* error);
 
 // Writes code and message; cuts the message at a UTF-8 boundary if it is too long. Writes no further than
 // error->struct_size says. A null or too small `error` is left alone. Does not allocate.
+void WriteError(int32_t code, absl::string_view message, maintenance_error* error);
 void WriteError(const absl::Status& status, maintenance_error* error);
 
 // An empty error of this side's size, for the other side to write.

@@ -17,6 +17,7 @@
 #include "plugin/instance.h"
 #include "plugin/maintenance_plugin.h"
 #include "plugin/settings.h"
+#include "plugin/tick_context.h"
 
 // The opaque handle of the boundary is an Instance.
 struct maintenance_instance {
@@ -43,7 +44,7 @@ constexpr maintenance_descriptor kDescriptor = {
 };
 
 // A thread cancelled inside the plugin would unwind through frames that must catch everything, which ends the process.
-// So a cancellation waits until the host's own code runs again.
+// So a cancellation waits until the call has returned.
 class NoThreadCancellation {
  public:
   NoThreadCancellation() { pthread_setcancelstate(PTHREAD_CANCEL_DISABLE, &state_); }
@@ -71,7 +72,7 @@ absl::Status Contain(const Body& body) noexcept {
 template <typename Body>
 int32_t Export(maintenance_error* host_error, const Body& body) noexcept {
   const absl::Status status = Contain(body);
-  boundary::WriteError(status, host_error);
+  caretaker::plugin::WriteOwnError(status, host_error);
   return boundary::ToCode(status);
 }
 
@@ -155,7 +156,7 @@ int32_t maintenance_tick(maintenance_tick_context* host_context) noexcept {
   // Also where no tick ran, so that the host reads one place only.
   results.status = boundary::ToCode(status);
   results.error.struct_size = sizeof(results.error);
-  boundary::WriteError(status, &results.error);
+  caretaker::plugin::WriteOwnError(status, &results.error);
   results.instance = context.instance;
   results.flags = context.flags;
   results.dry_run_sink = context.dry_run_sink;

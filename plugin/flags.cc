@@ -4,6 +4,7 @@
 
 #include <array>
 #include <cstdint>
+#include <memory>
 #include <mutex>
 
 #include "absl/strings/str_cat.h"
@@ -25,8 +26,11 @@ struct FlagStorage {
 };
 
 std::mutex g_mutex;
-bool g_registered = false;                           // Guarded by g_mutex.
+size_t g_registered = 0;                             // How many, in the order of settings. Guarded by g_mutex.
 std::array<FlagStorage, kSettingCount> g_storage{};  // Written under g_mutex before registration, by gflags afterwards.
+
+// More than gflags takes for all of them.
+constexpr size_t kRegistrationBytesMax = 64 * 1024;
 
 void Register(const SettingDescription& description, FlagStorage* storage) {
   if (description.is_bool) {
@@ -44,9 +48,8 @@ void Register(const SettingDescription& description, FlagStorage* storage) {
 
 absl::Status RegisterFlags() {
   const std::lock_guard<std::mutex> lock(g_mutex);
-  if (g_registered) return absl::OkStatus();
   // gflags ends the process at a second registration of a name, so ask about all of them first.
-  for (size_t i = 0; i < kSettingCount; ++i) {
+  for (size_t i = g_registered; i < kSettingCount; ++i) {
     google::CommandLineFlagInfo info;
     const char* name = Describe(static_cast<Setting>(i)).name;
     if (google::GetCommandLineFlagInfo(name, &info)) {
@@ -55,8 +58,16 @@ absl::Status RegisterFlags() {
                                                    "(MAINTENANCE_CREATE_WITHOUT_GFLAGS) and give options"));
     }
   }
-  for (size_t i = 0; i < kSettingCount; ++i) Register(Describe(static_cast<Setting>(i)), &g_storage[i]);
-  g_registered = true;
+  // gflags keeps its lock for ever when it runs out of memory inside. So memory is run out of here, if it is.
+  if (g_registered < kSettingCount) {
+    const std::unique_ptr<char[]> reserve(new char[kRegistrationBytesMax]);
+    *static_cast<volatile char*>(reserve.get()) = 0;  // The compiler may leave out memory that nobody uses.
+  }
+  // What was registered before memory ran out stays so, and is not asked for again.
+  while (g_registered < kSettingCount) {
+    Register(Describe(static_cast<Setting>(g_registered)), &g_storage[g_registered]);
+    ++g_registered;
+  }
   return absl::OkStatus();
 }
 
@@ -64,7 +75,7 @@ std::optional<std::string> FlagText(Setting setting) {
   const std::lock_guard<std::mutex> lock(g_mutex);
   google::CommandLineFlagInfo info;
   // gflags' own lock is held while it reads: a concurrent SetCommandLineOption is seen whole or not at all.
-  if (!g_registered || !google::GetCommandLineFlagInfo(Describe(setting).name, &info) || info.is_default)
+  if (g_registered < kSettingCount || !google::GetCommandLineFlagInfo(Describe(setting).name, &info) || info.is_default)
     return std::nullopt;
   return info.current_value;
 }

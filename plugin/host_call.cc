@@ -13,14 +13,24 @@ OpenGate::~OpenGate() { gate_->open_for_.store(0, std::memory_order_release); }
 
 bool SinkGate::Enter() {
   if (open_for_.load(std::memory_order_acquire) == ThisThread()) return true;
-  misused_.store(true, std::memory_order_relaxed);
+  Note(SinkMisuse::kOutsideItsCall);
   return false;
 }
 
 absl::Status SinkGate::TakeViolation(absl::string_view function) {
-  if (!misused_.load(std::memory_order_relaxed) || !misused_.exchange(false)) return absl::OkStatus();
-  return registry::ContractViolation(
-      function, "a sink was called outside the call that it was passed to, or on another thread", "H-7");
+  if (misuse_.load(std::memory_order_relaxed) == SinkMisuse::kNone) return absl::OkStatus();
+  switch (misuse_.exchange(SinkMisuse::kNone)) {
+    case SinkMisuse::kNone:
+      break;
+    case SinkMisuse::kOutsideItsCall:
+      return registry::ContractViolation(
+          function, "a sink was called outside the call that it was passed to, or on another thread", "H-7");
+    case SinkMisuse::kBytesWithoutData:
+      return registry::ContractViolation(function, "gave its sink bytes with a size and data NULL", "B-2");
+    case SinkMisuse::kStructTooSmall:
+      return registry::ContractViolation(function, "gave its sink a struct that is NULL or too small", "B-1");
+  }
+  return absl::OkStatus();
 }
 
 }  // namespace caretaker::plugin

@@ -39,12 +39,17 @@ inline absl::Status NoOutcome(absl::string_view name, int32_t outcome) {
   return registry::ContractViolation(name, absl::StrCat("returned OK with the unknown outcome ", outcome), "H-6");
 }
 
+// What a host may do wrong with a sink of ours.
+enum class SinkMisuse : int { kNone, kOutsideItsCall, kBytesWithoutData, kStructTooSmall };
+
 // Lets a sink of ours be called only inside the host call that it was passed to, on that call's thread.
 class SinkGate {
  public:
   // False: the caller has no business here; that is remembered.
   bool Enter();
-  // OK, or the violation that Enter has seen since the last call.
+  // Remembers what else is wrong.
+  void Note(SinkMisuse misuse) { misuse_.store(misuse, std::memory_order_relaxed); }
+  // OK, or the violation that was remembered last since the last call.
   absl::Status TakeViolation(absl::string_view function);
 
  private:
@@ -52,7 +57,7 @@ class SinkGate {
 
   // The address of a variable of the calling thread's own; 0 while closed.
   std::atomic<uintptr_t> open_for_{0};
-  std::atomic<bool> misused_{false};
+  std::atomic<SinkMisuse> misuse_{SinkMisuse::kNone};
 };
 
 // Opens a gate for the calling thread until the end of the scope, however that is left.

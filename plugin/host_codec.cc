@@ -1,5 +1,7 @@
 #include "plugin/host_codec.h"
 
+#include <new>
+
 #include "absl/strings/str_cat.h"
 #include "plugin/boundary.h"
 #include "registry/contract_violation.h"
@@ -13,7 +15,7 @@ using registry::ContractViolation;
 
 struct HostCodec::Sinks {
   static bool Take(maintenance_bytes bytes, absl::string_view field, std::string* to, absl::Status* status) {
-    if (!boundary::IsValid(bytes) || bytes.size > registry::kFieldSizeMax) {
+    if (bytes.size > registry::kFieldSizeMax) {
       *status =
           absl::DataLossError(absl::StrCat("registration: ", field, " is too long, ", bytes.size, " bytes, allowed ",
                                            registry::kFieldSizeMax, "; repair or remove the entry"));
@@ -28,7 +30,15 @@ struct HostCodec::Sinks {
     if (!self->gate_.Enter() || self->registration_ == nullptr) return MAINTENANCE_INTERNAL;
     ++self->deliveries_;
     maintenance_registration given;
-    if (!boundary::ReadStruct(host_registration, sizeof(given), &given)) return MAINTENANCE_INVALID_ARGUMENT;
+    if (!boundary::ReadStruct(host_registration, sizeof(given), &given)) {
+      self->gate_.Note(SinkMisuse::kStructTooSmall);
+      return MAINTENANCE_INVALID_ARGUMENT;
+    }
+    if (!boundary::IsValid(given.location) || !boundary::IsValid(given.engine) ||
+        !boundary::IsValid(given.incarnation)) {
+      self->gate_.Note(SinkMisuse::kBytesWithoutData);
+      return MAINTENANCE_INVALID_ARGUMENT;
+    }
     try {
       registry::TableRegistration& registration = *self->registration_;
       if (!Take(given.location, "location", &self->location_, &self->delivered_) ||
@@ -43,6 +53,7 @@ struct HostCodec::Sinks {
       self->delivered_ = absl::OkStatus();
       return MAINTENANCE_OK;
     } catch (...) {
+      self->sink_out_of_memory_ = true;
       return MAINTENANCE_RESOURCE_EXHAUSTED;
     }
   }
@@ -51,12 +62,17 @@ struct HostCodec::Sinks {
     auto* const self = static_cast<HostCodec*>(context);
     if (!self->gate_.Enter() || self->encoded_ == nullptr) return MAINTENANCE_INTERNAL;
     ++self->deliveries_;
-    if (!boundary::IsValid(bytes) || bytes.size > registry::kValueSizeMax) return MAINTENANCE_OUT_OF_RANGE;
+    if (!boundary::IsValid(bytes)) {
+      self->gate_.Note(SinkMisuse::kBytesWithoutData);
+      return MAINTENANCE_INVALID_ARGUMENT;
+    }
+    if (bytes.size > registry::kValueSizeMax) return MAINTENANCE_OUT_OF_RANGE;
     try {
       self->encoded_->assign(bytes.data, bytes.size);
       self->delivered_ = absl::OkStatus();
       return MAINTENANCE_OK;
     } catch (...) {
+      self->sink_out_of_memory_ = true;
       return MAINTENANCE_RESOURCE_EXHAUSTED;
     }
   }
@@ -69,6 +85,7 @@ absl::Status HostCodec::Decode(const registry::PaddedValue& value, registry::Tab
   plugin_sink.registration = &Sinks::Registration;
   registration_ = registration;
   deliveries_ = 0;
+  sink_out_of_memory_ = false;
   delivered_ = absl::ResourceExhaustedError("");
   const absl::Status decoded = [&] {
     const OpenGate open(&gate_);
@@ -77,6 +94,7 @@ absl::Status HostCodec::Decode(const registry::PaddedValue& value, registry::Tab
     });
   }();
   registration_ = nullptr;
+  if (sink_out_of_memory_) throw std::bad_alloc();
   if (absl::Status misused = gate_.TakeViolation("decode"); !misused.ok()) return misused;
   if (registry::IsContractViolation(decoded)) return decoded;
   if (!decoded.ok()) return absl::DataLossError(decoded.message());
@@ -94,6 +112,7 @@ absl::Status HostCodec::EncodeVersion(absl::string_view value, const registry::T
   plugin_sink.bytes = &Sinks::Encoded;
   encoded_ = encoded;
   deliveries_ = 0;
+  sink_out_of_memory_ = false;
   delivered_ = absl::OutOfRangeError("encode_version: the bytes are over the limit of a value");
   const absl::Status done = [&] {
     const OpenGate open(&gate_);
@@ -102,6 +121,7 @@ absl::Status HostCodec::EncodeVersion(absl::string_view value, const registry::T
     });
   }();
   encoded_ = nullptr;
+  if (sink_out_of_memory_) throw std::bad_alloc();
   if (absl::Status misused = gate_.TakeViolation("encode_version"); !misused.ok()) return misused;
   if (!done.ok()) return done;
   if (deliveries_ != 1) {

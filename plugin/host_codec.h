@@ -29,6 +29,7 @@ class HostCodec final : public registry::RegistrationCodec {
   SinkGate gate_;
   int deliveries_ = 0;
   absl::Status delivered_;
+  bool sink_out_of_memory_ = false;
   std::string location_;
   std::string engine_;
   std::string incarnation_;

@@ -71,7 +71,7 @@ struct MetaStoreSinks {
   static int32_t Entry(void* context, maintenance_bytes key, maintenance_bytes value) {
     auto* const self = static_cast<HostMetaStore*>(context);
     if (!self->gate_.Enter() || self->page_sink_ == nullptr) return MAINTENANCE_ENTRY_REFUSED;
-    if (!boundary::IsValid(key) || !boundary::IsValid(value)) return MAINTENANCE_ENTRY_REFUSED;
+    if (!self->Check(key) || !self->Check(value)) return MAINTENANCE_ENTRY_REFUSED;
     try {
       switch (self->page_sink_->Entry(ToView(key), ToView(value))) {
         case registry::PageEntryAnswer::kTaken:
@@ -89,9 +89,9 @@ struct MetaStoreSinks {
 
   static void ContinueAfter(void* context, maintenance_bytes continuation) {
     auto* const self = static_cast<HostMetaStore*>(context);
-    if (!self->gate_.Enter() || self->page_sink_ == nullptr) return;
+    if (!self->gate_.Enter() || self->page_sink_ == nullptr || !self->Check(continuation)) return;
     try {
-      self->page_sink_->ContinueAfter(boundary::IsValid(continuation) ? ToView(continuation) : absl::string_view());
+      self->page_sink_->ContinueAfter(ToView(continuation));
     } catch (...) {
       self->sink_out_of_memory_ = true;
     }
@@ -110,7 +110,7 @@ struct MetaStoreSinks {
   static int32_t Value(void* context, maintenance_bytes value) {
     auto* const self = static_cast<HostMetaStore*>(context);
     if (!self->gate_.Enter() || self->value_sink_ == nullptr) return MAINTENANCE_INTERNAL;
-    if (!boundary::IsValid(value)) return MAINTENANCE_INVALID_ARGUMENT;
+    if (!self->Check(value)) return MAINTENANCE_INVALID_ARGUMENT;
     try {
       return boundary::ToCode(self->value_sink_->Value(ToView(value)));
     } catch (...) {
@@ -121,6 +121,12 @@ struct MetaStoreSinks {
 };
 
 // ---------------------------------------------------------------- metastore
+
+bool HostMetaStore::Check(maintenance_bytes bytes) {
+  if (boundary::IsValid(bytes)) return true;
+  gate_.Note(SinkMisuse::kBytesWithoutData);
+  return false;
+}
 
 absl::Status HostMetaStore::ScanPage(const registry::MetaStoreCall& call, absl::string_view prefix,
                                      absl::string_view continuation, uint32_t limit, registry::PageSink& sink) {
@@ -280,7 +286,8 @@ absl::Status HostControlFunctions::MayAct(bool* may_act, std::optional<uint64_t>
   if (!asked.ok()) return asked;
   if (answer != MAINTENANCE_ANSWER_YES && answer != MAINTENANCE_ANSWER_NO) return NoOutcome("may_act", answer);
   *may_act = answer == MAINTENANCE_ANSWER_YES;
-  if (*may_act) *fence_token = host_token;
+  // 0 stands for none: a host without leases has nothing to give.
+  if (*may_act && host_token != 0) *fence_token = host_token;
   return absl::OkStatus();
 }
 

@@ -46,6 +46,9 @@ class HostMetaStore final : public registry::MetaStore {
                              absl::string_view desired, registry::CompareAndSetOutcome* outcome) override;
 
  private:
+  // May these bytes be read [B-2]? If not, that is remembered.
+  bool Check(maintenance_bytes bytes);
+
   const maintenance_metastore host_;
   SinkGate gate_;
   // Sinks live as long as the instance: a call that comes too late finds a closed gate, not freed memory.

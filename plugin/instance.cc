@@ -1,6 +1,5 @@
 #include "plugin/instance.h"
 
-#include <glog/logging.h>
 #include <unistd.h>
 
 #include <new>
@@ -8,6 +7,7 @@
 
 #include "absl/strings/str_cat.h"
 #include "plugin/boundary.h"
+#include "plugin/event_log.h"
 #include "plugin/flags.h"
 #include "plugin/settings.h"
 #include "plugin/tick_context.h"
@@ -20,21 +20,6 @@ namespace {
 std::unique_ptr<registry::RegistrationCodec> MakeCodec(const maintenance_codec& host) {
   if (host.decode != nullptr) return std::make_unique<HostCodec>(host);
   return std::make_unique<registry::JsonRegistrationCodec>();
-}
-
-// The host's own log when it gives none to the plugin: one line, from the tick's thread.
-void LogEvent(maintenance::Severity severity, const std::string& text) {
-  switch (severity) {
-    case maintenance::Severity::kInfo:
-      LOG(INFO) << text;
-      break;
-    case maintenance::Severity::kWarning:
-      LOG(WARNING) << text;
-      break;
-    case maintenance::Severity::kError:
-      LOG(ERROR) << text;
-      break;
-  }
 }
 
 // Lets the next tick in, however this one ends.
@@ -113,6 +98,7 @@ bool Instance::InCreatingProcess() const { return getpid() == pid_; }
 
 absl::Status Instance::Tick(maintenance_tick_context* host_context) {
   if (busy_.exchange(true, std::memory_order_acquire)) {
+    host_context->call_again_ms = limits_.interval_ms();
     return absl::UnavailableError("tick: another one is running on this instance, allowed is one; call again later");
   }
   const BusyUntilReturn release(&busy_);
@@ -120,19 +106,32 @@ absl::Status Instance::Tick(maintenance_tick_context* host_context) {
   try {
     // Made whole before it replaces the one that is there.
     sweep_->ExportCursor(&next_cursor_);
+    maintenance::TickResult last_tick = result_;
     const std::lock_guard<std::mutex> lock(mutex_);
     std::swap(cursor_, next_cursor_);
     status_.cycle = sweep_->cycle();
     status_.backlog = sweep_->backlog_size();
-    status_.last_tick = result_;
+    status_.last_tick = std::move(last_tick);
   } catch (const std::bad_alloc&) {
     // The report and the cursor show an older tick; this one's results and event go out all the same.
   }
   WriteTickResult(result_, host_context);
-  if (absl::Status emitted = EmitEvent(host_context); !emitted.ok()) {
+  absl::Status emitted;
+  try {
+    emitted = EmitEvent(host_context);
+  } catch (const std::bad_alloc&) {
+    emitted = absl::ResourceExhaustedError("");
+  }
+  if (!emitted.ok()) {
     result_.status = std::move(emitted);
     result_.ended_by = maintenance::EndedBy::kUnset;
     WriteTickResult(result_, host_context);
+    const std::lock_guard<std::mutex> lock(mutex_);
+    // The report's last tick is this one unless memory was short when it was copied.
+    if (status_.last_tick.tick_number == result_.tick_number) {
+      status_.last_tick.status = result_.status;
+      status_.last_tick.ended_by = result_.ended_by;
+    }
   }
   return result_.status;
 }
@@ -140,20 +139,22 @@ absl::Status Instance::Tick(maintenance_tick_context* host_context) {
 absl::Status Instance::EmitEvent(const maintenance_tick_context* context) {
   const maintenance::Severity severity = EventSeverity(result_);
   std::string text;
+  absl::string_view shown = "maintenance error=\"no memory for the event\"";
   try {
     text = EventText(result_);
+    shown = text;
   } catch (const std::bad_alloc&) {
-    text.assign("no memory");  // Short enough to need none.
+    // A literal needs none.
   }
+  if (host_.log.event == nullptr) {
+    LogEvent(severity, shown);
+    return absl::OkStatus();
+  }
+  auto event = boundary::Sized<maintenance_event>();
+  event.severity = static_cast<int32_t>(severity);
+  event.tick = context;
+  event.text = boundary::ToBytes(shown);
   try {
-    if (host_.log.event == nullptr) {
-      LogEvent(severity, text);
-      return absl::OkStatus();
-    }
-    auto event = boundary::Sized<maintenance_event>();
-    event.severity = static_cast<int32_t>(severity);
-    event.tick = context;
-    event.text = boundary::ToBytes(text);
     host_.log.event(host_.log.context, &event);
   } catch (...) {
     return registry::ContractViolation("event", "let an exception out, allowed none", "H-1");

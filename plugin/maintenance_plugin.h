@@ -15,7 +15,8 @@
  *        the size that it was compiled with. Structs only grow at the end. The reader takes what both
  *        sides know: members past struct_size are absent (zero), members past its own are left alone.
  *        Below the size of the first released header a struct is refused: INVALID_ARGUMENT.
- *        maintenance_bytes is the one exception: it never changes.
+ *        Two exceptions: maintenance_bytes never changes; a maintenance_error may be of any size, and
+ *        takes as much of the message as it has room for.
  * [B-2]  A maintenance_bytes is borrowed: it is valid until the call that it was passed to returns, and
  *        is never NUL-terminated. Keys, values and continuations may hold any byte. data may be NULL
  *        only when size is 0.
@@ -23,10 +24,14 @@
  * [B-4]  Integers, not enums: a value that the reader does not know is junk, never undefined behaviour.
  *        Reserved members are zero.
  * [B-5]  Statuses are the canonical codes below. A status other than OK comes with a maintenance_error
- *        where the function takes one (NULL: the caller wants none).
+ *        where the function takes one (NULL: the caller wants none); of an error that the host writes the
+ *        code is ignored, and the message ends at its first NUL. Beside what its list says, every function of
+ *        the plugin may return RESOURCE_EXHAUSTED (out of memory, nothing was done) and INTERNAL (a fault of
+ *        the plugin's, or a sink of the host's that let an exception out).
  * [P-1]  No exception, abort, exit, signal handler, thread or thread-local destructor leaves or is
  *        started by the plugin. Out of memory is RESOURCE_EXHAUSTED.
- * [P-2]  Loading maps the library and does nothing else: no flag, no log line, no lock.
+ * [P-2]  Loading maps the library and does nothing else: no flag, no log line, no lock. (gflags, which it needs,
+ *        registers its own few flags where the process did not have it yet.)
  * [P-3]  During a tick, get_settings, report, export_cursor and forget_failures return at once, also when
  *        called from inside a host function: they wait for no operation and for no table lock.
  * [P-4]  Instances are independent. One instance runs one tick at a time; a second one returns UNAVAILABLE
@@ -132,9 +137,10 @@ typedef struct maintenance_error {
 typedef struct maintenance_call {
   size_t struct_size;
   /* Nanoseconds until the call should have returned, or MAINTENANCE_NO_LIMIT. For metastore calls what is left
-   * of the tick's budget, at least MAINTENANCE_METASTORE_CALL_MS_MIN; for maintain the table timeout. */
+   * of the tick's budget, at least MAINTENANCE_METASTORE_CALL_MS_MIN; for maintain the table timeout; for lock the
+   * same as wait_ns. */
   int64_t remaining_ns;
-  uint64_t fence_token;    /* What may_act gave last in this tick; 0 without one. */
+  uint64_t fence_token;    /* What may_act gave last in this tick; 0 without one, and always for lock. */
   int32_t has_fence_token; /* 0 or 1. */
   int32_t reserved;
 } maintenance_call;
@@ -273,8 +279,8 @@ typedef struct maintenance_control {
   void* context;
   /* Does the host want the tick to stop? A status counts as YES. */
   int32_t (*is_cancelled)(void* context, int32_t* plugin_answer, maintenance_error* plugin_error);
-  /* May this host still act on the registry? YES comes with the fence token, which goes along with maintain and
-   * compare_and_set. A status counts as NO. */
+  /* May this host still act on the registry? YES comes with the fence token, which goes along with the metastore's
+   * functions and with maintain; 0, which it starts as, stands for none. A status counts as NO. */
   int32_t (*may_act)(void* context, int32_t* plugin_answer, uint64_t* plugin_fence_token,
                      maintenance_error* plugin_error);
 } maintenance_control;
@@ -301,7 +307,8 @@ typedef struct maintenance_event {
   maintenance_bytes text; /* One line of `key=value` words, printable ASCII, at most EVENT_TEXT_SIZE_MAX. */
 } maintenance_event;
 
-/* One event per tick [P-7], on the tick's thread, with no lock held. Without this table it is one glog line. */
+/* One event per tick [P-7], on the tick's thread, with no lock held. Without this table it is a line of glog, where the
+ * process has glog 0.6 for itself, and otherwise one on stderr. */
 typedef struct maintenance_log {
   size_t struct_size;
   void* context;
@@ -325,7 +332,10 @@ typedef struct maintenance_registration_sink {
   int32_t (*registration)(void* context, const maintenance_registration* registration);
 } maintenance_registration_sink;
 
-/* Replaces the built-in JSON codec. Both functions are needed. Threads: the tick's. Neither blocks. */
+/* Replaces the built-in JSON codec, for which a registration is one JSON object with "location" and "engine" (strings),
+ * "current_version" (a number, 0..18446744073709551615) and, where the host has it, "incarnation_id" (a string), in any
+ * order and with any other fields; publishing replaces the digits of current_version and no other byte. Both functions
+ * are needed. Threads: the tick's. Neither blocks. */
 typedef struct maintenance_codec {
   size_t struct_size;
   void* context;
@@ -469,8 +479,10 @@ typedef struct maintenance_tick_context {
   int32_t ended_by;                           /* MAINTENANCE_ENDED_BY_*. */
   int32_t cycle_completed;                    /* 1: this tick finished the last table before the end of the prefix. */
   const maintenance_bytes_sink* dry_run_sink; /* [in] */
-  int64_t call_again_ms;   /* When to call again: the interval, or 0 when nothing but scanning was done. */
-  uint64_t tick_number;    /* From 1. */
+  /* When to call again: the interval, or 0 when nothing but scanning was done and there is more to scan. Where no tick
+   * ran it is the interval for UNAVAILABLE, and otherwise says nothing. */
+  int64_t call_again_ms;
+  uint64_t tick_number;    /* From 1. 0: no tick ran, and the status is the plugin's own, not the scan's. */
   uint64_t cycle_number;   /* From 1: the cycle that this tick worked in. */
   uint64_t backlog_before; /* backlog_before + scanned = sum(outcomes) + backlog_after. [P-8] */
   uint64_t scanned;        /* Entries taken from the registry: at most table_page_size. [P-9] */
@@ -501,17 +513,19 @@ MAINTENANCE_API int32_t maintenance_register_flags(maintenance_error* host_error
 
 /* Validates settings as maintenance_create would, from options, flags and environment, and creates nothing: what a
  * server calls before it serves. options: in, `count` of them, at most MAINTENANCE_OPTIONS_MAX; may be NULL with 0.
- * Threads: any; does not block. Returns OK; INVALID_ARGUMENT: the message names the setting, where its value came from,
- * the value and what is allowed; RESOURCE_EXHAUSTED. */
+ * Flags count where they are registered, so a host that creates WITHOUT_GFLAGS does not register them either.
+ * Threads: any, but not beside one that changes the environment; does not block. Returns OK; INVALID_ARGUMENT: the
+ * message names the setting, where its value came from, the value and what is allowed; RESOURCE_EXHAUSTED. */
 MAINTENANCE_API int32_t maintenance_check_options(const maintenance_option* options, size_t count,
                                                   maintenance_error* host_error) MAINTENANCE_NOEXCEPT;
 
-/* Creates an instance: all or nothing. Copies what it keeps; settings are immutable from here on. Calls no host
- * function. args: in. host_instance: out, NULL unless OK; the host gives it back to
- * maintenance_destroy. host_error: out, may be NULL. Threads: any; does not block.
- * Returns OK; INVALID_ARGUMENT: an argument, a missing host function, a setting or a cursor is wrong (the message says
- * which): change the call; FAILED_PRECONDITION: the host's ABI version is not supported; ALREADY_EXISTS: as
- * maintenance_register_flags; UNIMPLEMENTED: a cursor was given and the capability is not declared; RESOURCE_EXHAUSTED.
+/* Creates an instance: all or nothing, but for the flags, which stay registered. Copies what it keeps; settings are
+ * immutable from here on. Calls no host function. args: in. host_instance: out, NULL unless OK; the host gives it back
+ * to maintenance_destroy. host_error: out, may be NULL. Threads: any, but not beside one that parses or registers flags
+ * or changes the environment; does not block. Returns OK; INVALID_ARGUMENT: an argument, a missing host function, a
+ * setting or a cursor is wrong (the message says which): change the call; FAILED_PRECONDITION: the host's ABI version
+ * is not supported; ALREADY_EXISTS: as maintenance_register_flags; UNIMPLEMENTED: a cursor was given and the capability
+ * is not declared; RESOURCE_EXHAUSTED.
  */
 MAINTENANCE_API int32_t maintenance_create(const maintenance_create_args* args, maintenance_instance** host_instance,
                                            maintenance_error* host_error) MAINTENANCE_NOEXCEPT;
@@ -536,9 +550,9 @@ MAINTENANCE_API int32_t maintenance_get_settings(const maintenance_instance* ins
 MAINTENANCE_API int32_t maintenance_report(maintenance_instance* instance,
                                            const maintenance_bytes_sink* host_sink) MAINTENANCE_NOEXCEPT;
 
-/* The cursor as one opaque, versioned string, given to host_sink in one call on this thread, with no lock held.
- * Threads: any; waits for no operation [P-3]. Returns OK; INVALID_ARGUMENT; what the sink returned; FAILED_PRECONDITION
- * [P-5]; UNIMPLEMENTED; RESOURCE_EXHAUSTED. */
+/* The cursor as one opaque, versioned string of at most 4,352 + 16 x table_page_size bytes, given to host_sink in one
+ * call on this thread, with no lock held. Threads: any; waits for no operation [P-3]. Returns OK; INVALID_ARGUMENT;
+ * what the sink returned; FAILED_PRECONDITION [P-5]; UNIMPLEMENTED; RESOURCE_EXHAUSTED. */
 MAINTENANCE_API int32_t maintenance_export_cursor(maintenance_instance* instance,
                                                   const maintenance_bytes_sink* host_sink) MAINTENANCE_NOEXCEPT;
 
@@ -549,10 +563,11 @@ MAINTENANCE_API int32_t maintenance_forget_failures(maintenance_instance* instan
                                                     maintenance_bytes table_name,
                                                     maintenance_error* host_error) MAINTENANCE_NOEXCEPT;
 
-/* Destroys an instance. After OK the plugin calls no host function of it again. NULL is OK and does nothing.
- * host_error: out, may be NULL. Threads: any; returns at once. Not beside another call on the same instance, other than
- * a tick. Returns OK; FAILED_PRECONDITION: a tick is running (call again when it has returned), or [P-5];
- * nothing was done. */
+/* Destroys an instance. After OK the plugin calls no host function of it again, and the host makes no call with it.
+ * NULL is OK and does nothing. host_error: out, may be NULL. Threads: any; returns at once. Not beside another call on
+ * the same instance that may still begin: stop the thread that ticks, then destroy. A tick that has called a host
+ * function already is refused, not waited for. Returns OK; FAILED_PRECONDITION: a tick is running (call again when it
+ * has returned), or [P-5]; nothing was done. */
 MAINTENANCE_API int32_t maintenance_destroy(maintenance_instance* instance,
                                             maintenance_error* host_error) MAINTENANCE_NOEXCEPT;
 

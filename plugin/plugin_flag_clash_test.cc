@@ -10,12 +10,23 @@
 #include "plugin/maintenance_plugin.h"
 #include "testing/fakes/c_host.h"
 
+// glog's names, in a host without glog.
+DEFINE_string(log_dir, "here", "The host's own.");
+DEFINE_int32(v, 7, "The host's own.");
 DEFINE_int32(maintenance_lock_wait_ms, 3, "The host's own flag, which happens to have the plugin's name.");
 
 namespace caretaker {
 namespace {
 
 using ::testing::HasSubstr;
+
+// Loading alone would end the process if it registered them.
+TEST(PluginFlagClashTest, AHostMayHaveFlagsOfGlogsNames) {
+  ASSERT_NE(dlopen(std::getenv("MAINTENANCE_PLUGIN"), RTLD_NOW | RTLD_LOCAL), nullptr) << dlerror();
+  google::CommandLineFlagInfo info;
+  ASSERT_TRUE(google::GetCommandLineFlagInfo("log_dir", &info));
+  EXPECT_EQ(info.current_value, "here");
+}
 
 TEST(PluginFlagClashTest, AFlagOfTheSameNameIsAStatus) {
   void* const library = dlopen(std::getenv("MAINTENANCE_PLUGIN"), RTLD_NOW | RTLD_LOCAL);

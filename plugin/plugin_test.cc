@@ -2,16 +2,19 @@
 #include <dlfcn.h>
 #include <gmock/gmock.h>
 #include <gtest/gtest.h>
+#include <pthread.h>
 #include <sys/wait.h>
 #include <unistd.h>
 
 #include <algorithm>
+#include <atomic>
 #include <cstdlib>
 #include <cstring>
 #include <functional>
 #include <new>
 #include <stdexcept>
 #include <string>
+#include <thread>
 #include <vector>
 
 #include "plugin/maintenance_plugin.h"
@@ -723,6 +726,396 @@ TEST_F(PluginTest, WithoutALogTheEventIsOneLineOnStderr) {
 }
 
 TEST_F(PluginTest, DestroyingNothingIsFine) { EXPECT_EQ(Plugin().destroy(nullptr, &error_), MAINTENANCE_OK); }
+
+// Takes the place of a host function: `instead` is called with the function's arguments.
+template <typename... Arguments>
+struct Replaced {
+  static std::function<int32_t(Arguments...)> instead;
+  static int32_t Call(Arguments... arguments) { return instead(arguments...); }
+};
+template <typename... Arguments>
+std::function<int32_t(Arguments...)> Replaced<Arguments...>::instead;
+
+template <typename... Arguments, typename Instead>
+void Replace(int32_t (**function)(Arguments...), const Instead& instead) {
+  Replaced<Arguments...>::instead = instead;
+  *function = &Replaced<Arguments...>::Call;
+}
+
+TEST_F(PluginTest, BytesWithoutDataAreAViolation) {
+  host_.entries["tbl/n/a"] = Registration(1);
+  const auto real_scan = host_.metastore_.scan_page;
+  const auto real_get = host_.metastore_.get;
+  std::function<void(const maintenance_page_sink*)> spoil;
+  Replace(&host_.metastore_.scan_page,
+          [&](void* context, const maintenance_call* call, maintenance_bytes prefix, maintenance_bytes continuation,
+              uint32_t limit, const maintenance_page_sink* sink, maintenance_error* error) -> int32_t {
+            if (!spoil) return real_scan(context, call, prefix, continuation, limit, sink, error);
+            spoil(sink);
+            return MAINTENANCE_OK;
+          });
+  bool spoil_get = false;
+  Replace(&host_.metastore_.get,
+          [&](void* context, const maintenance_call* call, maintenance_bytes key, const maintenance_bytes_sink* sink,
+              maintenance_error* error) -> int32_t {
+            if (!spoil_get) return real_get(context, call, key, sink, error);
+            return sink->bytes(sink->context, {nullptr, 5});
+          });
+  ASSERT_EQ(Create(), MAINTENANCE_OK);
+  const std::vector<std::function<void(const maintenance_page_sink*)>> wrong = {
+      [](const maintenance_page_sink* sink) {
+        sink->entry(sink->context, {nullptr, 5}, {"", 0});
+        sink->end_of_prefix(sink->context);
+      },
+      [](const maintenance_page_sink* sink) {
+        sink->entry(sink->context, {"tbl/n/a", 7}, {nullptr, 5});
+        sink->end_of_prefix(sink->context);
+      },
+      [](const maintenance_page_sink* sink) {
+        sink->continue_after(sink->context, {nullptr, 5});
+      },
+  };
+  for (const auto& one : wrong) {
+    spoil = one;
+    EXPECT_EQ(Tick(), MAINTENANCE_INTERNAL);
+    EXPECT_THAT(tick_.error.message, StartsWith("scan_page: gave its sink bytes with a size and data NULL"));
+    EXPECT_THAT(tick_.error.message, HasSubstr("rule B-2"));
+    EXPECT_EQ(tick_.cycle_completed, 0);
+  }
+  spoil = nullptr;
+  spoil_get = true;
+  EXPECT_EQ(Tick(), MAINTENANCE_INTERNAL);
+  EXPECT_THAT(tick_.error.message, StartsWith("get: gave its sink bytes"));
+  ExpectCountsAddUp();
+  spoil_get = false;
+  EXPECT_EQ(Tick(), MAINTENANCE_OK);
+}
+
+// A table whose bytes could not be taken for want of memory is as good as it was.
+TEST_F(PluginTest, OutOfMemoryInACodecsSinkIsNotCorruption) {
+  OwnCodec codec;
+  host_.host_.codec = &codec.table;
+  const std::string long_place(200, 'p');
+  uint64_t failures = 0;
+  bool failed = true;
+  for (long allocation = 0; failed; ++allocation) {
+    ASSERT_LT(allocation, 1000);
+    host_.entries["tbl/n/a"] = long_place + ";rocks;41";
+    ASSERT_EQ(Create(), MAINTENANCE_OK);
+    g_allocations_until_failure = allocation;
+    const int32_t status = Tick();
+    failed = g_allocations_until_failure == 0;
+    g_allocations_until_failure = -1;
+    EXPECT_EQ(tick_.outcomes[MAINTENANCE_OUTCOME_CORRUPT], 0u) << allocation << ": " << tick_.error.message;
+    failures += status == MAINTENANCE_RESOURCE_EXHAUSTED ? 1 : 0;
+    EXPECT_EQ(Tick(), MAINTENANCE_OK);
+    EXPECT_EQ(tick_.outcomes[MAINTENANCE_OUTCOME_BACKED_OFF], 0u);
+    EXPECT_EQ(Plugin().destroy(instance_, nullptr), MAINTENANCE_OK);
+    instance_ = nullptr;
+  }
+  EXPECT_GT(failures, 3u);
+}
+
+TEST_F(PluginTest, ACodecsBadStructIsAViolation) {
+  OwnCodec codec;
+  codec.table.decode = [](void*, maintenance_bytes, const maintenance_registration_sink* sink,
+                          maintenance_error*) -> int32_t {
+    auto registration = Sized<maintenance_registration>();
+    registration.struct_size = 8;
+    sink->registration(sink->context, &registration);
+    return MAINTENANCE_OK;
+  };
+  host_.host_.codec = &codec.table;
+  host_.entries["tbl/n/a"] = "place;rocks;41";
+  ASSERT_EQ(Create(), MAINTENANCE_OK);
+  EXPECT_EQ(Tick(), MAINTENANCE_INTERNAL);
+  EXPECT_THAT(tick_.error.message, StartsWith("decode: gave its sink a struct that is NULL or too small"));
+  EXPECT_THAT(host_.open_locks, IsEmpty());
+}
+
+TEST_F(PluginTest, LateSinksOfEveryFunctionAreFound) {
+  host_.entries["tbl/n/a"] = Registration(1);
+  const auto real_get = host_.metastore_.get;
+  maintenance_bytes_sink kept = {};
+  bool late = false;
+  Replace(&host_.metastore_.get,
+          [&](void* context, const maintenance_call* call, maintenance_bytes key, const maintenance_bytes_sink* sink,
+              maintenance_error* error) -> int32_t {
+            kept = *sink;
+            return real_get(context, call, key, sink, error);
+          });
+  host_.fault = [&](const std::string& function) {
+    // After get has returned.
+    if (late && function == "maintain") {
+      EXPECT_NE(kept.bytes(kept.context, {"x", 1}), MAINTENANCE_OK);
+    }
+    return testing::CHost::kNoFault;
+  };
+  ASSERT_EQ(Create(), MAINTENANCE_OK);
+  late = true;
+  EXPECT_EQ(Tick(), MAINTENANCE_OK) << "nothing has asked the sink's gate yet";
+  late = false;
+  EXPECT_EQ(Tick(), MAINTENANCE_INTERNAL);
+  EXPECT_THAT(tick_.error.message, HasSubstr("rule H-7"));
+  EXPECT_EQ(Tick(), MAINTENANCE_OK);
+
+  // On another thread, while the call lasts.
+  Replace(&host_.metastore_.get,
+          [&](void*, const maintenance_call*, maintenance_bytes, const maintenance_bytes_sink* sink,
+              maintenance_error*) -> int32_t {
+            int32_t answer = MAINTENANCE_OK;
+            std::thread([&] { answer = sink->bytes(sink->context, {"x", 1}); }).join();
+            return answer;
+          });
+  EXPECT_EQ(Plugin().destroy(instance_, nullptr), MAINTENANCE_OK);
+  instance_ = nullptr;
+  ASSERT_EQ(Create(), MAINTENANCE_OK);
+  EXPECT_EQ(Tick(), MAINTENANCE_INTERNAL);
+  EXPECT_THAT(tick_.error.message, StartsWith("get: a sink was called outside the call"));
+}
+
+TEST_F(PluginTest, ALateSinkOfACodecIsFound) {
+  OwnCodec codec;
+  static maintenance_registration_sink kept_registration;
+  static maintenance_bytes_sink kept_bytes;
+  static decltype(codec.table.decode) real_decode;
+  static decltype(codec.table.encode_version) real_encode;
+  real_decode = codec.table.decode;
+  real_encode = codec.table.encode_version;
+  codec.table.decode = [](void* context, maintenance_bytes value, const maintenance_registration_sink* sink,
+                          maintenance_error* error) -> int32_t {
+    kept_registration = *sink;
+    return real_decode(context, value, sink, error);
+  };
+  codec.table.encode_version = [](void* context, maintenance_bytes value, uint64_t version,
+                                  const maintenance_bytes_sink* sink, maintenance_error* error) -> int32_t {
+    kept_bytes = *sink;
+    return real_encode(context, value, version, sink, error);
+  };
+  host_.host_.codec = &codec.table;
+  host_.entries["tbl/n/a"] = "place;rocks;41";
+  ASSERT_EQ(Create(), MAINTENANCE_OK);
+  ASSERT_EQ(Tick(), MAINTENANCE_OK) << tick_.error.message;
+  const auto registration = Sized<maintenance_registration>();
+  EXPECT_NE(kept_registration.registration(kept_registration.context, &registration), MAINTENANCE_OK);
+  EXPECT_EQ(Tick(), MAINTENANCE_INTERNAL);
+  EXPECT_THAT(tick_.error.message, StartsWith("decode: a sink was called outside the call"));
+  EXPECT_EQ(Tick(), MAINTENANCE_OK);
+  EXPECT_NE(kept_bytes.bytes(kept_bytes.context, {"x", 1}), MAINTENANCE_OK);
+  Tick();
+  EXPECT_EQ(tick_.status, MAINTENANCE_INTERNAL);
+  EXPECT_THAT(tick_.error.message, HasSubstr("a sink was called outside the call"));
+}
+
+TEST_F(PluginTest, ATurnedAwayTickSaysWhenToCallAgain) {
+  host_.entries["tbl/n/a"] = Registration(1);
+  ASSERT_EQ(Create(), MAINTENANCE_OK);
+  auto second = Sized<maintenance_tick_context>();
+  second.instance = instance_;
+  host_.fault = [&](const std::string& function) {
+    if (function == "maintain") {
+      EXPECT_EQ(Plugin().tick(&second), MAINTENANCE_UNAVAILABLE);
+    }
+    return testing::CHost::kNoFault;
+  };
+  ASSERT_EQ(Tick(), MAINTENANCE_OK);
+  EXPECT_EQ(second.call_again_ms, 60000);
+  EXPECT_EQ(second.tick_number, 0u) << "no tick ran";
+}
+
+TEST_F(PluginTest, WhatMayBeCalledDuringATickReturnsAtOnce) {
+  host_.entries["tbl/n/a"] = Registration(1);
+  ASSERT_EQ(Create(), MAINTENANCE_OK);
+  int asked = 0;
+  host_.fault = [&](const std::string&) {
+    // From inside each host function, and from another thread meanwhile.
+    const auto ask = [&] {
+      std::string text;
+      const maintenance_bytes_sink sink = SinkInto(&text);
+      auto settings = Sized<maintenance_settings>();
+      EXPECT_EQ(Plugin().report(instance_, &sink), MAINTENANCE_OK);
+      EXPECT_EQ(Plugin().export_cursor(instance_, &sink), MAINTENANCE_OK);
+      EXPECT_EQ(Plugin().get_settings(instance_, &settings), MAINTENANCE_OK);
+      EXPECT_EQ(Plugin().forget_failures(instance_, {"", 0}, {"", 0}, nullptr), MAINTENANCE_NOT_FOUND);
+      EXPECT_EQ(Plugin().destroy(instance_, nullptr), MAINTENANCE_FAILED_PRECONDITION);
+      ++asked;
+    };
+    ask();
+    std::thread(ask).join();
+    return testing::CHost::kNoFault;
+  };
+  ASSERT_EQ(Tick(), MAINTENANCE_OK);
+  EXPECT_GT(asked, 12);
+  host_.fault = nullptr;
+}
+
+TEST_F(PluginTest, TheSinksAnswerIsTheAnswer) {
+  ASSERT_EQ(Create(), MAINTENANCE_OK);
+  auto sink = Sized<maintenance_bytes_sink>();
+  sink.bytes = [](void*, maintenance_bytes) -> int32_t { return MAINTENANCE_DATA_LOSS; };
+  EXPECT_EQ(Plugin().report(instance_, &sink), MAINTENANCE_DATA_LOSS);
+  EXPECT_EQ(Plugin().export_cursor(instance_, &sink), MAINTENANCE_DATA_LOSS);
+}
+
+TEST_F(PluginTest, AnEarlierCursorSurvivesAnExportBeforeTheFirstTick) {
+  for (const char* name : {"a", "b", "c"}) host_.entries[std::string("tbl/n/") + name] = Registration(1);
+  SetOption("maintenance_max_operations", "2");
+  ASSERT_EQ(Create(), MAINTENANCE_OK);
+  ASSERT_EQ(Tick(), MAINTENANCE_OK);
+  EXPECT_THAT(host_.maintained, ElementsAre("n/a@1", "n/b@1"));
+  // Two restarts, and no tick between.
+  std::string cursor;
+  for (int restart = 0; restart < 2; ++restart) {
+    const maintenance_bytes_sink sink = SinkInto(&cursor);
+    ASSERT_EQ(Plugin().export_cursor(instance_, &sink), MAINTENANCE_OK);
+    ASSERT_EQ(Plugin().destroy(instance_, nullptr), MAINTENANCE_OK);
+    args_.cursor = Bytes(cursor);
+    ASSERT_EQ(Create(), MAINTENANCE_OK) << error_.message;
+  }
+  ASSERT_EQ(Tick(), MAINTENANCE_OK);
+  EXPECT_THAT(host_.maintained, ElementsAre("n/a@1", "n/b@1", "n/c@1"));
+}
+
+TEST_F(PluginTest, CallsCarryTimeTokenAndIncarnation) {
+  host_.entries["tbl/n/a"] = R"({"location":"l","engine":"e","current_version":1,"incarnation_id":"life"})";
+  SetOption("maintenance_tick_budget_ms", "60000");
+  SetOption("maintenance_table_timeout_ms", "7000");
+  const auto real_get = host_.metastore_.get;
+  maintenance_call get_call = {};
+  Replace(&host_.metastore_.get,
+          [&](void* context, const maintenance_call* call, maintenance_bytes key, const maintenance_bytes_sink* sink,
+              maintenance_error* error) -> int32_t {
+            get_call = *call;
+            return real_get(context, call, key, sink, error);
+          });
+  maintenance_call maintain_call = {};
+  std::string incarnation;
+  Replace(&host_.engine_.maintain,
+          [&](void*, const maintenance_call* call, const maintenance_generation* generation,
+              maintenance_operation_result* result, maintenance_error*) -> int32_t {
+            maintain_call = *call;
+            if (generation->has_incarnation == 1) {
+              incarnation.assign(generation->incarnation.data, generation->incarnation.size);
+            }
+            result->outcome = MAINTENANCE_OPERATION_UNCHANGED;
+            return MAINTENANCE_OK;
+          });
+  ASSERT_EQ(Create(), MAINTENANCE_OK);
+  ASSERT_EQ(Tick(), MAINTENANCE_OK) << tick_.error.message;
+  EXPECT_GT(get_call.remaining_ns, 1'000'000'000);
+  EXPECT_LE(get_call.remaining_ns, 60'000'000'000);
+  EXPECT_EQ(get_call.has_fence_token, 1);
+  EXPECT_EQ(get_call.fence_token, 5u);
+  EXPECT_EQ(maintain_call.remaining_ns, 7'000'000'000);
+  EXPECT_EQ(incarnation, "life");
+  // A host without leases has no token to give.
+  host_.fence_token = 0;
+  ASSERT_EQ(Tick(), MAINTENANCE_OK);
+  EXPECT_EQ(get_call.has_fence_token, 0);
+}
+
+TEST_F(PluginTest, ElementsOfALaterReleasesOptionsAreFarApart) {
+  struct NewerOption {
+    maintenance_option option;
+    uint64_t unknown[2];
+  };
+  const std::string name = "maintenance_table_page_size";
+  const std::string other_name = "maintenance_lock_wait_ms";
+  NewerOption options[2];
+  std::memset(options, 0xAB, sizeof(options));
+  for (NewerOption& newer : options) newer.option.struct_size = sizeof(NewerOption);
+  options[0].option.name = Bytes(name);
+  options[0].option.value = {"7", 1};
+  options[1].option.name = Bytes(other_name);
+  options[1].option.value = {"8", 1};
+  args_.options = &options[0].option;
+  args_.option_count = 2;
+  ASSERT_EQ(Create(), MAINTENANCE_OK) << error_.message;
+  struct NewerSettings {
+    maintenance_settings settings;
+    uint64_t unknown[2];
+  } newer;
+  std::memset(&newer, 0xAB, sizeof(newer));
+  newer.settings.struct_size = sizeof(newer);
+  ASSERT_EQ(Plugin().get_settings(instance_, &newer.settings), MAINTENANCE_OK);
+  EXPECT_EQ(newer.settings.struct_size, sizeof(newer)) << "the host's own";
+  EXPECT_EQ(newer.settings.table_page_size.value, 7);
+  EXPECT_EQ(newer.settings.lock_wait_ms.value, 8);
+  for (const uint64_t word : newer.unknown) EXPECT_EQ(word, 0xABABABABABABABABu);
+}
+
+TEST_F(PluginTest, AReportOfManyFailuresKeepsItsLimit) {
+  for (int i = 0; i < 5000; ++i) {
+    host_.entries["tbl/n/" + std::string(900, '\xff') + std::to_string(10000 + i)] = "\xff\xff\"broken";
+  }
+  SetOption("maintenance_table_page_size", "5000");
+  ASSERT_EQ(Create(), MAINTENANCE_OK);
+  ASSERT_EQ(Tick(), MAINTENANCE_OK);
+  EXPECT_EQ(tick_.outcomes[MAINTENANCE_OUTCOME_CORRUPT], 5000u);
+  std::string report;
+  const maintenance_bytes_sink sink = SinkInto(&report);
+  ASSERT_EQ(Plugin().report(instance_, &sink), MAINTENANCE_OK);
+  EXPECT_LE(report.size(), size_t{MAINTENANCE_REPORT_SIZE_MAX});
+  size_t listed = 0;
+  for (size_t at = report.find("\"due_cycle\""); at != std::string::npos; at = report.find("\"due_cycle\"", at + 1)) {
+    ++listed;
+  }
+  EXPECT_EQ(listed, 64u);
+}
+
+// A cancelled thread would unwind through frames that catch everything, which ends the process.
+TEST_F(PluginTest, ACancelledThreadFinishesItsTick) {
+  host_.entries["tbl/n/a"] = Registration(1);
+  ASSERT_EQ(Create(), MAINTENANCE_OK);
+  std::atomic<bool> inside{false}, cancelled{false};
+  host_.fault = [&](const std::string& function) {
+    if (function != "maintain") return testing::CHost::kNoFault;
+    inside = true;
+    while (!cancelled) std::this_thread::yield();
+    pthread_testcancel();  // As any wait of the host's would.
+    return testing::CHost::kNoFault;
+  };
+  struct Call {
+    maintenance_tick_context tick;
+    bool returned;
+  } call = {Sized<maintenance_tick_context>(), false};
+  call.tick.instance = instance_;
+  pthread_t thread;
+  ASSERT_EQ(pthread_create(
+                &thread, nullptr,
+                [](void* context) -> void* {
+                  auto* const mine = static_cast<Call*>(context);
+                  Plugin().tick(&mine->tick);
+                  mine->returned = true;
+                  pthread_testcancel();
+                  return nullptr;
+                },
+                &call),
+            0);
+  while (!inside) std::this_thread::yield();
+  ASSERT_EQ(pthread_cancel(thread), 0);
+  cancelled = true;
+  void* ended = nullptr;
+  ASSERT_EQ(pthread_join(thread, &ended), 0);
+  EXPECT_EQ(ended, PTHREAD_CANCELED) << "the cancellation waits until the call has returned";
+  EXPECT_TRUE(call.returned);
+  EXPECT_EQ(call.tick.status, MAINTENANCE_OK);
+  EXPECT_THAT(host_.open_locks, IsEmpty());
+}
+
+TEST_F(PluginTest, AnEventThatThrowsIsInTheReport) {
+  ASSERT_EQ(Create(), MAINTENANCE_OK);
+  host_.fault = [](const std::string& function) -> int32_t {
+    if (function == "event") throw std::runtime_error("a host bug");
+    return testing::CHost::kNoFault;
+  };
+  EXPECT_EQ(Tick(), MAINTENANCE_INTERNAL);
+  host_.fault = nullptr;
+  std::string report;
+  const maintenance_bytes_sink sink = SinkInto(&report);
+  ASSERT_EQ(Plugin().report(instance_, &sink), MAINTENANCE_OK);
+  EXPECT_THAT(report, HasSubstr("\"status\":\"INTERNAL\""));
+}
 
 }  // namespace
 }  // namespace caretaker

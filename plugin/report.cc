@@ -4,6 +4,9 @@
 #include <rapidjson/stringbuffer.h>
 #include <rapidjson/writer.h>
 
+#include <cstdlib>
+#include <new>
+
 #include "registry/table_ref.h"
 
 namespace caretaker::plugin {
@@ -19,7 +22,27 @@ using maintenance::OutcomeSample;
 using maintenance::Setting;
 using maintenance::TickResult;
 
-using Writer = rapidjson::Writer<rapidjson::StringBuffer>;
+// rapidjson's own does not look at what malloc returns.
+class ThrowingAllocator {
+ public:
+  [[maybe_unused]] static const bool kNeedFree = true;
+  void* Malloc(size_t size) { return size == 0 ? nullptr : Checked(std::malloc(size)); }
+  void* Realloc(void* old, size_t, size_t size) {
+    if (size != 0) return Checked(std::realloc(old, size));
+    std::free(old);
+    return nullptr;
+  }
+  static void Free(void* memory) { std::free(memory); }
+
+ private:
+  static void* Checked(void* memory) {
+    if (memory == nullptr) throw std::bad_alloc();
+    return memory;
+  }
+};
+
+using Buffer = rapidjson::GenericStringBuffer<rapidjson::UTF8<>, ThrowingAllocator>;
+using Writer = rapidjson::Writer<Buffer, rapidjson::UTF8<>, rapidjson::UTF8<>, ThrowingAllocator>;
 
 // Strings that are ours, or made printable before: all of them are ASCII.
 void Text(Writer& json, absl::string_view text) {
@@ -119,7 +142,7 @@ void WriteTick(Writer& json, const TickResult& tick) {
 
 std::string ReportJson(absl::string_view prefix, const MaintenanceLimits& limits, const InstanceStatus& status,
                        bool tick_running) {
-  rapidjson::StringBuffer buffer;
+  Buffer buffer;
   Writer json(buffer);
   json.StartObject();
   Name(json, "prefix");

@@ -26,7 +26,16 @@ void WriteTickResult(const maintenance::TickResult& result, maintenance_tick_con
   context->lock_wait_ns = result.lock_wait_ns;
   context->engine_ns = result.engine_ns;
   context->error.struct_size = sizeof(context->error);
-  boundary::WriteError(result.status, &context->error);
+  WriteOwnError(result.status, &context->error);
+}
+
+void WriteOwnError(const absl::Status& status, maintenance_error* host_error) {
+  absl::string_view message = status.message();
+  if (message.empty() && absl::IsResourceExhausted(status)) message = "out of memory; nothing is lost, try again";
+  if (message.empty() && absl::IsInternal(status)) {
+    message = "an exception that nobody expected; nothing is lost, report it";
+  }
+  boundary::WriteError(boundary::ToCode(status), message, host_error);
 }
 
 }  // namespace caretaker::plugin

@@ -16,6 +16,12 @@ using boundary::ToView;
 
 HostObjects& Objects(void* context) { return *static_cast<HostObjects*>(context); }
 
+// Without memory of its own: there may be none.
+int32_t WriteException(int32_t code, const char* what, maintenance_error* plugin_error) {
+  boundary::WriteError(code, what, plugin_error);
+  return code;
+}
+
 // Runs the C++ behind one function; nothing but a status leaves it.
 template <typename Body>
 int32_t Serve(maintenance_error* plugin_error, const Body& body) noexcept {
@@ -24,9 +30,11 @@ int32_t Serve(maintenance_error* plugin_error, const Body& body) noexcept {
     boundary::WriteError(status, plugin_error);
     return boundary::ToCode(status);
   } catch (const std::bad_alloc&) {
-    return MAINTENANCE_RESOURCE_EXHAUSTED;
+    return WriteException(MAINTENANCE_RESOURCE_EXHAUSTED, "out of memory in the host", plugin_error);
+  } catch (const std::exception& exception) {
+    return WriteException(MAINTENANCE_INTERNAL, exception.what(), plugin_error);
   } catch (...) {
-    return MAINTENANCE_INTERNAL;
+    return WriteException(MAINTENANCE_INTERNAL, "an exception in the host that is no std::exception", plugin_error);
   }
 }
 
@@ -213,9 +221,10 @@ HostTables::HostTables(const HostObjects& objects)
   control_.is_cancelled = &IsCancelled;
   control_.may_act = &MayAct;
   log_.event = &Event;
-  host_.metastore = &metastore_;
-  host_.locks = &locks_;
-  host_.engine = &engine_;
+  // What is missing is refused by maintenance_create.
+  if (objects_.metastore != nullptr) host_.metastore = &metastore_;
+  if (objects_.locks != nullptr) host_.locks = &locks_;
+  if (objects_.engine != nullptr) host_.engine = &engine_;
   if (objects_.control != nullptr) host_.control = &control_;
   if (objects_.log != nullptr) host_.log = &log_;
 }

@@ -66,12 +66,11 @@ absl::Status PluginLibrary::RegisterFlags() const {
   return boundary::ToStatus(register_flags(&error), &error);
 }
 
-absl::StatusOr<std::unique_ptr<Plugin>> Plugin::Create(
-    const PluginLibrary& library, const HostObjects& objects,
-    const std::vector<std::pair<std::string, std::string>>& options) {
+absl::StatusOr<std::unique_ptr<Plugin>> Plugin::Create(const PluginLibrary& library, const HostObjects& objects,
+                                                       const InstanceOptions& options) {
   std::unique_ptr<Plugin> plugin(new Plugin(library, objects));
   std::vector<maintenance_option> given;
-  for (const auto& [name, value] : options) {
+  for (const auto& [name, value] : options.settings) {
     auto option = boundary::Sized<maintenance_option>();
     option.name = boundary::ToBytes(name);
     option.value = boundary::ToBytes(value);
@@ -79,7 +78,10 @@ absl::StatusOr<std::unique_ptr<Plugin>> Plugin::Create(
   }
   auto args = boundary::Sized<maintenance_create_args>();
   args.abi_version = MAINTENANCE_ABI_VERSION;
+  args.flags = options.without_gflags ? MAINTENANCE_CREATE_WITHOUT_GFLAGS : 0;
   args.host = plugin->tables_.get();
+  args.prefix = boundary::ToBytes(options.prefix);
+  args.cursor = boundary::ToBytes(options.cursor);
   args.options = given.data();
   args.option_count = given.size();
   maintenance_error error = boundary::EmptyError();
@@ -103,10 +105,14 @@ maintenance_settings Plugin::Settings() const {
   return settings;
 }
 
-absl::StatusOr<std::string> Plugin::Report() const {
-  std::string report;
+absl::StatusOr<std::string> Plugin::Report() const { return Take(library_.report); }
+
+absl::StatusOr<std::string> Plugin::ExportCursor() const { return Take(library_.export_cursor); }
+
+absl::StatusOr<std::string> Plugin::Take(decltype(&maintenance_report) give) const {
+  std::string taken;
   auto sink = boundary::Sized<maintenance_bytes_sink>();
-  sink.context = &report;
+  sink.context = &taken;
   sink.bytes = [](void* context, maintenance_bytes bytes) -> int32_t {
     try {
       static_cast<std::string*>(context)->assign(bytes.data, bytes.size);
@@ -115,9 +121,16 @@ absl::StatusOr<std::string> Plugin::Report() const {
       return MAINTENANCE_RESOURCE_EXHAUSTED;
     }
   };
-  const int32_t code = library_.report(instance_, &sink);
+  const int32_t code = give(instance_, &sink);
   if (code != MAINTENANCE_OK) return boundary::ToStatus(code, nullptr);
-  return report;
+  return taken;
+}
+
+absl::Status Plugin::ForgetFailures(const std::string& table_namespace, const std::string& table_name) {
+  maintenance_error error = boundary::EmptyError();
+  return boundary::ToStatus(
+      library_.forget_failures(instance_, boundary::ToBytes(table_namespace), boundary::ToBytes(table_name), &error),
+      &error);
 }
 
 }  // namespace caretaker::host

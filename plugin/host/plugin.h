@@ -42,13 +42,20 @@ class PluginLibrary {
   PluginLibrary() = default;
 };
 
+// As the members of maintenance_create_args say.
+struct InstanceOptions {
+  std::vector<std::pair<std::string, std::string>> settings;  // Name and value.
+  std::string prefix;                                         // Empty: the whole registry.
+  std::string cursor;                                         // Empty: from the first key.
+  bool without_gflags = false;
+};
+
 // One instance. Destroys it; REQUIRES: no tick runs then. Thread-safety: as maintenance_plugin.h says.
 class Plugin {
  public:
-  // Options are pairs of name and value. `objects` are borrowed until this is destroyed. Errors as maintenance_create.
-  static absl::StatusOr<std::unique_ptr<Plugin>> Create(
-      const PluginLibrary& library, const HostObjects& objects,
-      const std::vector<std::pair<std::string, std::string>>& options);
+  // `objects` are borrowed until this is destroyed. Errors as maintenance_create.
+  static absl::StatusOr<std::unique_ptr<Plugin>> Create(const PluginLibrary& library, const HostObjects& objects,
+                                                        const InstanceOptions& options);
   ~Plugin();
   Plugin(const Plugin&) = delete;
   Plugin& operator=(const Plugin&) = delete;
@@ -58,9 +65,15 @@ class Plugin {
   maintenance_settings Settings() const;
   // One JSON document.
   absl::StatusOr<std::string> Report() const;
+  // For InstanceOptions of a later instance.
+  absl::StatusOr<std::string> ExportCursor() const;
+  // Of one table, or of all with both names empty.
+  absl::Status ForgetFailures(const std::string& table_namespace, const std::string& table_name);
 
  private:
   Plugin(const PluginLibrary& library, const HostObjects& objects) : library_(library), tables_(objects) {}
+  // What an export gives to its sink.
+  absl::StatusOr<std::string> Take(decltype(&maintenance_report) give) const;
 
   const PluginLibrary library_;
   const HostTables tables_;

@@ -27,7 +27,7 @@ class KitTest : public ::testing::Test {
   absl::StatusOr<std::unique_ptr<Plugin>> Create(const std::vector<std::pair<std::string, std::string>>& options = {}) {
     const auto library = PluginLibrary::Load(std::getenv("MAINTENANCE_PLUGIN"));
     if (!library.ok()) return library.status();
-    return Plugin::Create(*library, {&store_, &locks_, &engine_, &control_, &log_}, options);
+    return Plugin::Create(*library, {&store_, &locks_, &engine_, &control_, &log_}, {options, "", "", false});
   }
 
   testing::InMemoryMetaStore store_;
@@ -71,6 +71,99 @@ TEST_F(KitTest, StatusesAndExceptionsOfTheObjectsStayOutcomes) {
   EXPECT_EQ(tick_.outcomes[MAINTENANCE_OUTCOME_ENGINE_FAILED], 1u);
   EXPECT_EQ(tick_.outcomes[MAINTENANCE_OUTCOME_MAINTAINED], 1u);
   EXPECT_EQ(locks_.size(), 0u);
+}
+
+TEST_F(KitTest, AnExceptionsWordsAreKept) {
+  store_.Put("tbl/n/a", kRegistration);
+  engine_.on_maintain = [](const testing::FakeEngine::Operation&) { throw std::runtime_error("a host bug"); };
+  auto plugin = Create();
+  ASSERT_TRUE(plugin.ok()) << plugin.status();
+  ASSERT_TRUE((*plugin)->Tick(&tick_).ok());
+  EXPECT_THAT(log_.texts, ::testing::ElementsAre(HasSubstr("maintain: a host bug")));
+}
+
+TEST_F(KitTest, TheEngineSeesTheWholeGeneration) {
+  const std::string value = R"({"location":"l","engine":"e","current_version":4,"incarnation_id":"life"})";
+  store_.Put("tbl/n/a", value);
+  auto plugin = Create();
+  ASSERT_TRUE(plugin.ok()) << plugin.status();
+  ASSERT_TRUE((*plugin)->Tick(&tick_).ok());
+  ASSERT_EQ(engine_.operations.size(), 1u);
+  const testing::FakeEngine::Operation& seen = engine_.operations[0];
+  EXPECT_EQ(seen.table, "n/a");
+  EXPECT_EQ(seen.location, "l");
+  EXPECT_EQ(seen.incarnation, "life");
+  EXPECT_EQ(seen.version, 4u);
+  EXPECT_EQ(seen.value, value);
+}
+
+TEST_F(KitTest, AControlWithoutATokenGivesNone) {
+  store_.Put("tbl/n/a", kRegistration);
+  control_.fence_token.reset();
+  auto plugin = Create();
+  ASSERT_TRUE(plugin.ok()) << plugin.status();
+  ASSERT_TRUE((*plugin)->Tick(&tick_).ok());
+  EXPECT_EQ(engine_.operations[0].call.fence_token, std::nullopt);
+}
+
+TEST_F(KitTest, AMismatchIsAConflict) {
+  store_.Put("tbl/n/a", kRegistration);
+  engine_.on_maintain = [this](const testing::FakeEngine::Operation&) {
+    store_.Put("tbl/n/a", R"({"location":"l","engine":"e","current_version":9})");
+  };
+  auto plugin = Create();
+  ASSERT_TRUE(plugin.ok()) << plugin.status();
+  ASSERT_TRUE((*plugin)->Tick(&tick_).ok());
+  EXPECT_EQ(tick_.outcomes[MAINTENANCE_OUTCOME_CONFLICT], 1u);
+  EXPECT_EQ(store_.Read("tbl/n/a"), R"({"location":"l","engine":"e","current_version":9})");
+}
+
+TEST_F(KitTest, ACancelledLockWaitEndsTheTick) {
+  store_.Put("tbl/n/a", kRegistration);
+  maintenance::LockOutcome outcome;
+  uint64_t handle = 0;
+  ASSERT_TRUE(locks_.Lock("n", "a", 0, &outcome, &handle).ok());
+  locks_.CancelWaits();
+  auto plugin = Create();
+  ASSERT_TRUE(plugin.ok()) << plugin.status();
+  ASSERT_TRUE((*plugin)->Tick(&tick_).ok());
+  EXPECT_EQ(tick_.ended_by, MAINTENANCE_ENDED_BY_CANCELLED);
+  EXPECT_EQ(tick_.backlog_after, 1u);
+  EXPECT_TRUE(locks_.Unlock(handle).ok());
+}
+
+TEST_F(KitTest, WhatIsMissingIsRefused) {
+  const auto library = PluginLibrary::Load(std::getenv("MAINTENANCE_PLUGIN"));
+  ASSERT_TRUE(library.ok());
+  EXPECT_THAT(std::string(Plugin::Create(*library, {nullptr, &locks_, &engine_}, {}).status().message()),
+              HasSubstr("host.metastore: missing"));
+  EXPECT_THAT(std::string(Plugin::Create(*library, {&store_, nullptr, &engine_}, {}).status().message()),
+              HasSubstr("host.locks: missing"));
+  EXPECT_THAT(std::string(Plugin::Create(*library, {&store_, &locks_, nullptr}, {}).status().message()),
+              HasSubstr("host.engine: missing"));
+}
+
+TEST_F(KitTest, AWalkIsTakenUpAndKeptToItsNamespace) {
+  for (const char* name : {"m/a", "n/a", "n/b"}) store_.Put(std::string("tbl/") + name, kRegistration);
+  const auto library = PluginLibrary::Load(std::getenv("MAINTENANCE_PLUGIN"));
+  ASSERT_TRUE(library.ok());
+  InstanceOptions options;
+  options.settings = {{"maintenance_max_operations", "1"}};
+  options.prefix = "tbl/n/";
+  options.without_gflags = true;
+  const auto create = [&] { return Plugin::Create(*library, {&store_, &locks_, &engine_, &control_, &log_}, options); };
+  for (int life = 0; life < 2; ++life) {
+    const auto plugin = create();
+    ASSERT_TRUE(plugin.ok()) << plugin.status();
+    ASSERT_TRUE((*plugin)->Tick(&tick_).ok());
+    EXPECT_EQ((*plugin)->ForgetFailures("", "").code(), absl::StatusCode::kNotFound);
+    options.cursor = *(*plugin)->ExportCursor();
+  }
+  ASSERT_EQ(engine_.operations.size(), 2u);
+  EXPECT_EQ(engine_.operations[0].table, "n/a");
+  EXPECT_EQ(engine_.operations[1].table, "n/b");
+  options.cursor = "damaged";
+  EXPECT_THAT(std::string(create().status().message()), HasSubstr("cursor: too short"));
 }
 
 TEST_F(KitTest, WrongOptionsAreRefusedWithTheReason) {

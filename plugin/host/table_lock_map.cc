@@ -9,26 +9,67 @@ namespace caretaker::host {
 
 using maintenance::LockOutcome;
 
+namespace {
+
+// Longer waits are cut, so that no sum of times overflows.
+constexpr std::chrono::hours kWaitMax(24 * 365);
+
+std::chrono::steady_clock::time_point Deadline(int64_t wait_ns) {
+  const std::chrono::nanoseconds wait(std::max<int64_t>(0, wait_ns));
+  return std::chrono::steady_clock::now() + std::min<std::chrono::nanoseconds>(wait, kWaitMax);
+}
+
+}  // namespace
+
+// A caller's place in the line of one name; leaves it unless it was kept. Used under the map's mutex.
+class TableLockMap::Place {
+ public:
+  Place(TableLockMap* map, const std::string& name)
+      : map_(*map), entry_(map_.names_.try_emplace(name).first), handle_(++map_.last_handle_) {}
+  Place(const Place&) = delete;
+  Place& operator=(const Place&) = delete;
+  ~Place() {
+    if (kept_) return;
+    line().remove(handle_);
+    if (line().empty()) map_.names_.erase(entry_);
+  }
+
+  void Enter() { line().push_back(handle_); }
+  bool IsFirst() const { return entry_->second.line.front() == handle_; }
+  void Keep() { kept_ = true; }
+  uint64_t handle() const { return handle_; }
+
+ private:
+  std::list<uint64_t>& line() { return entry_->second.line; }
+
+  TableLockMap& map_;
+  const std::map<std::string, Name>::iterator entry_;
+  const uint64_t handle_;
+  bool kept_ = false;
+};
+
 absl::Status TableLockMap::Lock(absl::string_view table_namespace, absl::string_view table_name, int64_t wait_ns,
                                 LockOutcome* outcome, uint64_t* handle) {
   // A namespace holds no slash, so this is one name for one table.
   const std::string name = absl::StrCat(table_namespace, "/", table_name);
-  const auto deadline = std::chrono::steady_clock::now() + std::chrono::nanoseconds(std::max<int64_t>(0, wait_ns));
+  const auto deadline = Deadline(wait_ns);
   std::unique_lock<std::mutex> lock(mutex_);
-  const auto entry = names_.try_emplace(name).first;
-  std::list<uint64_t>& line = entry->second.line;
-  const uint64_t mine = ++last_handle_;
-  line.push_back(mine);
-  const auto is_mine = [&] { return line.front() == mine; };
-  if (!is_mine() && wait_ns > 0) changed_.wait_until(lock, deadline, [&] { return is_mine() || cancelled_; });
-  if (is_mine()) {
-    held_.emplace(mine, name);
-    *handle = mine;
-    *outcome = LockOutcome::kAcquired;
+  Place place(this, name);
+  // All memory is taken before the lock is: whoever holds it can give it back.
+  std::map<uint64_t, std::string> holding;
+  holding.emplace(place.handle(), name);
+  place.Enter();
+  if (!place.IsFirst() && wait_ns > 0) {
+    changed_.wait_until(lock, deadline, [&] { return place.IsFirst() || cancelled_; });
+  }
+  if (!place.IsFirst()) {
+    *outcome = cancelled_ ? LockOutcome::kCancelled : LockOutcome::kBusy;
     return absl::OkStatus();
   }
-  line.remove(mine);  // Another one is in front, so the name stays.
-  *outcome = cancelled_ ? LockOutcome::kCancelled : LockOutcome::kBusy;
+  held_.merge(holding);
+  place.Keep();
+  *handle = place.handle();
+  *outcome = LockOutcome::kAcquired;
   return absl::OkStatus();
 }
 

@@ -26,7 +26,8 @@ class TableLockMap : public maintenance::TableLocks {
   TableLockMap(const TableLockMap&) = delete;
   TableLockMap& operator=(const TableLockMap&) = delete;
 
-  // As maintenance::TableLocks says. The host's own paths that create, drop or change a table call it as well.
+  // As maintenance::TableLocks says. The host's own paths that create, drop or change a table call it as well. Waits of
+  // more than a year are cut at that. Out of memory it throws, and holds nothing.
   // kCancelled: CancelWaits was called; a lock that is free is given all the same.
   absl::Status Lock(absl::string_view table_namespace, absl::string_view table_name, int64_t wait_ns,
                     maintenance::LockOutcome* outcome, uint64_t* handle) override;
@@ -43,6 +44,7 @@ class TableLockMap : public maintenance::TableLocks {
   size_t waiting() const;
 
  private:
+  class Place;
   struct Name {
     std::list<uint64_t> line;  // Handles: the front one holds the lock, the others wait.
   };
