@@ -12,9 +12,10 @@ void Cursor::Resume(CursorState state) {
 }
 
 void Cursor::Advance(registry::TableRegistrationPage* page) {
-  // Whatever needs memory comes first: a failed allocation leaves everything in place.
+  // Whatever needs memory comes first: a failed allocation leaves everything in place. What is read from now becomes
+  // the next one's memory.
   backlog_.finished_.reserve(page->size());
-  next_.reserve(page->continuation().size());
+  read_from_.reserve(page->continuation().size());
   std::swap(read_from_, next_);
   next_.assign(page->continuation().data(), page->continuation().size());
   end_of_prefix_ = page->end_of_prefix();

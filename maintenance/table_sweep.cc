@@ -83,6 +83,7 @@ class ActiveTick {
   void SweepBacklog();
   bool Visit(size_t index, bool again);
   bool VisitLocked(size_t index, const TableRef& table);
+  absl::Status LookForDropMarker(const TableRef& table, bool* dropping);
   bool Operate(size_t index, const TableRef& table);
   bool EngineFailed(size_t index, const absl::Status& status);
   bool Publish(size_t index, uint64_t version);
@@ -153,8 +154,9 @@ bool ActiveTick::ScanPage() {
     result_.scanned = backlog().size();
     if (!backlog().empty()) return true;
     if (cursor.end_of_prefix()) return End(EndedBy::kNothingToDo);
-    // Nothing but scanning was done, and there is more: calling again at once costs nothing that the bounds protect.
-    if (result_.scan_requests >= sweep_.limits_.scan_requests_max()) {
+    // Nothing but scanning was done, and there is more: calling again at once costs nothing that the bounds protect. A
+    // page whose entries a resumed cursor names was a page all the same.
+    if (backlog().end() > 0 || result_.scan_requests >= sweep_.limits_.scan_requests_max()) {
       result_.call_again_ms = 0;
       return End(EndedBy::kNothingToDo);
     }
@@ -246,17 +248,24 @@ bool ActiveTick::VisitLocked(size_t index, const TableRef& table) {
   if (!read.ok()) return Finish(index, Outcome::kReadFailed, read);
   fingerprint_ = registry::Fingerprint(stored.value.view());
   if (fingerprint_ != candidates.page().value_fingerprint(index)) ++result_.generation_changed;
-  if (IsContractViolation(stored.decoded)) return FinishAndFail(index, Outcome::kCorrupt, stored.decoded);
-  if (absl::IsDataLoss(stored.decoded)) return Finish(index, Outcome::kCorrupt, stored.decoded);
-  if (!stored.decoded.ok()) return Finish(index, Outcome::kReadFailed, stored.decoded);
   if (sweep_.limits_.check_drop_markers()) {
     bool dropping = false;
-    const absl::Status looked = sweep_.registry_.Exists(Call(), registry::DropMarkerKey(table), &dropping);
+    const absl::Status looked = LookForDropMarker(table, &dropping);
     if (IsContractViolation(looked)) return FinishAndFail(index, Outcome::kReadFailed, looked);
     if (!looked.ok()) return Finish(index, Outcome::kReadFailed, looked);
     if (dropping) return Finish(index, Outcome::kDropping);
   }
+  if (IsContractViolation(stored.decoded)) return FinishAndFail(index, Outcome::kCorrupt, stored.decoded);
+  if (absl::IsDataLoss(stored.decoded)) return Finish(index, Outcome::kCorrupt, stored.decoded);
+  if (!stored.decoded.ok()) return Finish(index, Outcome::kReadFailed, stored.decoded);
   return Operate(index, table);
+}
+
+absl::Status ActiveTick::LookForDropMarker(const TableRef& table, bool* dropping) {
+  const std::string key = registry::DropMarkerKey(table);
+  // One byte longer than the table's own: a key over the limit is nobody's.
+  if (key.size() > registry::kKeySizeMax) return absl::OkStatus();
+  return sweep_.registry_.Exists(Call(), key, dropping);
 }
 
 // Hands the generation that was read under the lock, and no other, to the engine.
@@ -312,7 +321,10 @@ bool ActiveTick::Publish(size_t index, uint64_t version) {
   }
   Publication publication = Publication::kUnknown;
   absl::Status published = sweep_.registry_.PublishVersion(Call(), key, stored, version, &publication);
-  if (IsContractViolation(published)) return FinishAndFail(index, Outcome::kPublishUnknown, published);
+  if (IsContractViolation(published)) {
+    const bool written = publication == Publication::kUnknown;
+    return FinishAndFail(index, written ? Outcome::kPublishUnknown : Outcome::kPublishFailed, published);
+  }
   if (!published.ok()) return Finish(index, Outcome::kPublishFailed, published);
   if (publication == Publication::kUnknown) {
     published = sweep_.registry_.ConfirmPublication(Call(), key, stored, &publication);

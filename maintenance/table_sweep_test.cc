@@ -4,7 +4,9 @@
 #include <gtest/gtest.h>
 
 #include <algorithm>
+#include <functional>
 #include <memory>
+#include <optional>
 #include <stdexcept>
 #include <string>
 #include <vector>
@@ -724,6 +726,159 @@ TEST_F(TableSweepTest, HostCallsAreBoundedByThePage) {
     EXPECT_EQ(locks_.attempts.size(), 128u);
     EXPECT_EQ(result_.operations, 128u);
   }
+}
+
+// ---------------------------------------------------------------- found by a review
+
+// A store whose scans are answered by a function.
+class ScriptedScans : public testing::CountingMetaStore {
+ public:
+  using Script = std::function<absl::Status(absl::string_view continuation, registry::PageSink& sink)>;
+
+  ScriptedScans(registry::MetaStore* store, Script script) : CountingMetaStore(store), script_(std::move(script)) {}
+  absl::Status ScanPage(const registry::MetaStoreCall&, absl::string_view, absl::string_view continuation, uint32_t,
+                        registry::PageSink& sink) override {
+    return script_(continuation, sink);
+  }
+
+ private:
+  const Script script_;
+};
+
+absl::Status Hole(absl::string_view continuation, registry::PageSink& sink) {
+  sink.ContinueAfter(absl::StrCat(continuation, "x"));
+  return absl::OkStatus();
+}
+
+TEST_F(TableSweepTest, CancelAndFenceAreAskedForBetweenScanRequests) {
+  ScriptedScans hole(&store_, Hole);
+  SweepHost host{&hole, &codec_, &locks_, &engine_, &control_, &clock_, true};
+  TableSweep sweep(host, *MaintenanceLimits::TryNew({}), "tbl/");
+  control_.cancelled_from = 3;  // The first question comes before the first scan.
+  sweep.Tick(&result_);
+  EXPECT_EQ(result_.ended_by, EndedBy::kCancelled);
+  EXPECT_EQ(result_.scan_requests, 2u);
+  control_ = testing::FakeControl();
+  control_.fenced_from = 2;
+  sweep.Tick(&result_);
+  EXPECT_EQ(result_.ended_by, EndedBy::kFenced);
+  EXPECT_EQ(result_.scan_requests, 1u);
+}
+
+TEST_F(TableSweepTest, ASpentBudgetEndsTheScanRequests) {
+  ScriptedScans hole(&store_, [&](absl::string_view continuation, registry::PageSink& sink) {
+    clock_.AdvanceMs(40);
+    return Hole(continuation, sink);
+  });
+  SweepHost host{&hole, &codec_, &locks_, &engine_, nullptr, &clock_, true};
+  const GivenSetting budget{Setting::kTickBudgetMs, SettingSource::kOption, "100"};
+  TableSweep sweep(host, *MaintenanceLimits::TryNew({budget}), "tbl/");
+  sweep.Tick(&result_);
+  EXPECT_EQ(result_.ended_by, EndedBy::kTime);
+  EXPECT_EQ(result_.scan_requests, 3u);
+  EXPECT_EQ(result_.call_again_ms, 0);
+}
+
+TEST_F(TableSweepTest, AResumedPageWithNothingLeftIsStillThePageOfItsTick) {
+  PutTables({"a", "b", "c", "d"});
+  SweepHost host{&metastore_, &codec_, &locks_, &engine_, nullptr, &clock_, true};
+  const GivenSetting page{Setting::kTablePageSize, SettingSource::kOption, "2"};
+  TableSweep sweep(host, *MaintenanceLimits::TryNew({page}), "tbl/",
+                   {"", {registry::Fingerprint("tbl/n/a"), registry::Fingerprint("tbl/n/b")}});
+  sweep.Tick(&result_);
+  EXPECT_EQ(metastore_.scans.size(), 1u) << "two entries were read, as many as a page has";
+  EXPECT_EQ(result_.ended_by, EndedBy::kNothingToDo);
+  EXPECT_EQ(result_.call_again_ms, 0);
+  sweep.Tick(&result_);
+  EXPECT_THAT(engine_.tables(), ElementsAre("n/c", "n/d"));
+  EXPECT_TRUE(result_.cycle_completed);
+}
+
+TEST_F(TableSweepTest, ADropMarkerThatCanNotBeReadIsNotAbsent) {
+  PutTables({"a", "b"});
+  Set(Setting::kCheckDropMarkers, 1);
+  metastore_.get_answers = {absl::OkStatus(), absl::UnavailableError("no answer")};
+  Tick();
+  EXPECT_EQ(Count(Outcome::kReadFailed), 1u);
+  EXPECT_THAT(engine_.tables(), ElementsAre("n/b")) << "a may be being dropped";
+}
+
+TEST_F(TableSweepTest, ADropMarkerBeatsCorruption) {
+  store_.Put("tbl/n/a", "half written");
+  store_.Put("drop/n/a", "");
+  Set(Setting::kCheckDropMarkers, 1);
+  Tick();
+  EXPECT_EQ(Count(Outcome::kDropping), 1u);
+  EXPECT_EQ(Count(Outcome::kCorrupt), 0u);
+}
+
+TEST_F(TableSweepTest, TheLongestKeyHasNoDropMarker) {
+  const std::string name(registry::kKeySizeMax - std::string("tbl/n/").size(), 'x');
+  PutTables({name});
+  Set(Setting::kCheckDropMarkers, 1);
+  Tick();
+  EXPECT_EQ(Count(Outcome::kMaintained), 1u);
+  for (const std::string& key : metastore_.gets) EXPECT_LE(key.size(), registry::kKeySizeMax);
+}
+
+TEST_F(TableSweepTest, ATablesOwnFailureBeginsTheCountOfOutagesAnew) {
+  PutTables({"a", "b", "c", "d", "e"});
+  for (const char* name : {"n/a", "n/b", "n/d"}) engine_.failures[name] = absl::UnavailableError("down");
+  engine_.failures["n/c"] = absl::InternalError("bug");
+  EXPECT_EQ(Tick().ended_by, EndedBy::kPageDone);
+  EXPECT_EQ(result_.operations, 5u);
+}
+
+TEST_F(TableSweepTest, ATokenThatIsNotGivenAgainDoesNotGoAlong) {
+  PutTables({"a", "b"});
+  control_.fence_token = 7;
+  engine_.on_maintain = [&](const testing::FakeEngine::Operation& operation) {
+    if (operation.table == "n/a") control_.fence_token.reset();
+  };
+  Tick();
+  EXPECT_EQ(engine_.operations[0].call.fence_token, 7u);
+  EXPECT_EQ(engine_.operations[1].call.fence_token, std::nullopt);
+}
+
+TEST_F(TableSweepTest, RestartsAreCountedOnceEach) {
+  PutTables({"a", "b", "c"});
+  Set(Setting::kTablePageSize, 1);
+  Tick();
+  metastore_.scan_answers = {absl::OutOfRangeError("moved"), absl::OutOfRangeError("moved")};
+  EXPECT_EQ(Tick().status.code(), absl::StatusCode::kOutOfRange);
+  EXPECT_TRUE(result_.cycle_restarted);
+  EXPECT_EQ(result_.cycle_number, 1u);
+  EXPECT_EQ(Tick().status.code(), absl::StatusCode::kOutOfRange);
+  EXPECT_FALSE(result_.cycle_restarted) << "the first key is where it is already";
+  EXPECT_EQ(sweep_->cycle().restarted, 1u);
+  EXPECT_TRUE(Tick().status.ok());
+  EXPECT_EQ(result_.cycle_number, 2u);
+  EXPECT_THAT(engine_.tables(), ElementsAre("n/a", "n/a"));
+}
+
+TEST_F(TableSweepTest, AnEncodingThatBreaksARuleHasWrittenNothing) {
+  class BadEncoding : public registry::JsonRegistrationCodec {
+   public:
+    absl::Status EncodeVersion(absl::string_view, const registry::TableRegistration&, uint64_t, std::string*) override {
+      return registry::ContractViolation("encode_version", "no bytes", "H-6");
+    }
+  } codec;
+  PutTables({"a"});
+  SweepHost host{&metastore_, &codec, &locks_, &engine_, nullptr, &clock_, true};
+  TableSweep sweep(host, *MaintenanceLimits::TryNew({}), "tbl/");
+  sweep.Tick(&result_);
+  EXPECT_TRUE(registry::IsContractViolation(result_.status));
+  EXPECT_THAT(metastore_.publications, IsEmpty());
+  EXPECT_EQ(Count(Outcome::kPublishFailed), 1u);
+}
+
+TEST_F(TableSweepTest, AReadBackThatBreaksARuleIsAViolation) {
+  PutTables({"a"});
+  metastore_.loses_answer = true;
+  metastore_.get_answers = {absl::OkStatus(), registry::ContractViolation("get", "junk", "H-6")};
+  Tick();
+  EXPECT_TRUE(registry::IsContractViolation(result_.status));
+  EXPECT_EQ(Count(Outcome::kPublishUnknown), 1u);
 }
 
 }  // namespace

@@ -4,10 +4,10 @@
 
 #include <array>
 #include <cstdint>
-#include <memory>
 #include <mutex>
 
 #include "absl/strings/str_cat.h"
+#include "registry/need_memory.h"
 
 namespace caretaker::plugin {
 namespace {
@@ -59,10 +59,7 @@ absl::Status RegisterFlags() {
     }
   }
   // gflags keeps its lock for ever when it runs out of memory inside. So memory is run out of here, if it is.
-  if (g_registered < kSettingCount) {
-    const std::unique_ptr<char[]> reserve(new char[kRegistrationBytesMax]);
-    *static_cast<volatile char*>(reserve.get()) = 0;  // The compiler may leave out memory that nobody uses.
-  }
+  if (g_registered < kSettingCount) registry::NeedMemory(kRegistrationBytesMax);
   // What was registered before memory ran out stays so, and is not asked for again.
   while (g_registered < kSettingCount) {
     Register(Describe(static_cast<Setting>(g_registered)), &g_storage[g_registered]);

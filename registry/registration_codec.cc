@@ -10,6 +10,7 @@
 
 #include "absl/strings/str_cat.h"
 #include "registry/metastore.h"
+#include "registry/need_memory.h"
 
 namespace caretaker::registry {
 namespace {
@@ -214,7 +215,15 @@ void PaddedValue::Assign(absl::string_view value) {
   size_ = value.size();
 }
 
+// The parser chooses its instructions by the machine, or by SIMDJSON_FORCE_IMPLEMENTATION. Where it has none of the
+// fast ones, it looks at UTF-8 in strings only.
+bool ParserChecksUtf8() {
+  NeedMemory(16 * 1024);  // For the parser's list of instruction sets, which it makes at the first call.
+  return simdjson::get_active_implementation()->name() != "fallback";
+}
+
 struct JsonRegistrationCodec::Parser {
+  const bool checks_utf8 = ParserChecksUtf8();
   ondemand::parser json;
   PaddedValue without_control_characters;
 };
@@ -226,6 +235,9 @@ absl::Status JsonRegistrationCodec::Decode(const PaddedValue& value, TableRegist
   const absl::string_view bytes = value.view();
   *registration = TableRegistration();
   if (bytes.empty()) return Corrupt("the value is empty");
+  if (!parser_->checks_utf8 && !simdjson::validate_utf8(bytes.data(), bytes.size())) {
+    return FromParser(simdjson::UTF8_ERROR);
+  }
   // Grown in powers of two, so that values of about one size stop allocating.
   if (bytes.size() > parser_->json.capacity()) {
     size_t capacity = 4096;

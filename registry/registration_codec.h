@@ -40,8 +40,8 @@ struct TableRegistration {
   size_t version_size = 0;
 };
 
-// A value in memory that may be read up to kPadding bytes past its end, as the parser does. Reuses its memory; holds at
-// most kValueSizeMax + kPadding bytes.
+// A value in memory that may be read up to kPadding bytes past its end, as the parser does. Reuses its memory, of
+// powers of two: at most 2 MiB.
 class PaddedValue {
  public:
   static constexpr size_t kPadding = 64;

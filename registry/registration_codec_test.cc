@@ -195,6 +195,11 @@ TEST_F(RegistrationCodecTest, TheObjectEndsExactlyAtTheEnd) {
   ExpectCorrupt(WithExtra(","));
   ExpectCorrupt(WithExtra(R"(,"a":)"));
   ExpectCorrupt(WithExtra(R"(,"a":"b":1)"));
+  // What can not begin a value, where one is missing.
+  for (const std::string rest : {"]}", "}}", ",]}", ":]}"}) {
+    ExpectCorrupt(absl::StrCat(R"({"location":"l","engine":"e","current_version":7,"z":)", rest));
+    ExpectCorrupt(absl::StrCat(R"({"location":"l","engine":"e","current_version":7,"z":"a":)", rest));
+  }
   ExpectCorrupt(WithExtra(R"(,"a":1 "b":2)"));
   ExpectCorrupt(WithExtra(R"(,"a":[1)"));
   ExpectDecodes("\t\r\n " + good + " \n\t\r");
@@ -205,6 +210,10 @@ TEST_F(RegistrationCodecTest, InvalidUtf8IsCorruptEverywhere) {
     ExpectCorrupt(absl::StrCat(R"({"location":")", bytes, R"(","engine":"e","current_version":7})"));
     ExpectCorrupt(WithExtra(absl::StrCat(R"(,"skipped":")", bytes, "\"")));
     ExpectCorrupt(WithExtra(absl::StrCat(",\"skipped\":\"\n", bytes, "\"")));
+  }
+  // Outside strings, and behind a backslash.
+  for (const std::string skipped : {"a\xff", "\xff", "[\xc3(]", "\"\\\xff\"", "{\"x\":[\x80]}"}) {
+    ExpectCorrupt(WithExtra(absl::StrCat(",\"skipped\":", skipped)));
   }
   ExpectDecodes(WithExtra(",\"skipped\":\"\xc3\xa4\xf0\x9f\x8c\x8d\""));
 }

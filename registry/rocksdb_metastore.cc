@@ -240,6 +240,13 @@ absl::StatusOr<std::unique_ptr<RocksDbMetaStore>> RocksDbMetaStore::Create(rocks
                                                    ", allowed ", rocksdb::BytewiseComparator()->Name(),
                                                    "; keep the registry in a family of its own"));
   }
+  // With either, a commit is validated against less than was written: a write by others is lost within a few.
+  const bool in_place = db->GetOptions(family).inplace_update_support;
+  if (in_place || db->GetDBOptions().unordered_write) {
+    return absl::InvalidArgumentError(
+        absl::StrCat("rocksdb metastore: ", in_place ? "inplace_update_support" : "unordered_write",
+                     " is on, allowed off; it would lose writes that go past the store"));
+  }
   absl::Status checked = CheckSkipped("skipped_per_step_max", options.skipped_per_step_max);
   if (checked.ok()) checked = CheckSkipped("skipped_per_request_max", options.skipped_per_request_max);
   if (!checked.ok()) return checked;

@@ -57,7 +57,8 @@ class RocksDbMetaStore final : public MetaStore {
   // whose reads see the latest write.
   //
   // InvalidArgument: `db` or `family` is null, the family's comparator is not RocksDB's bytewise one (another order
-  // would break the bounds of a prefix), or an option is out of range. Change the call. Does not block.
+  // would break the bounds of a prefix), the database has unordered_write or the family inplace_update_support on (the
+  // validation would miss writes by others), or an option is out of range. Change the call. Does not block.
   static absl::StatusOr<std::unique_ptr<RocksDbMetaStore>> Create(rocksdb::OptimisticTransactionDB* db,
                                                                   rocksdb::ColumnFamilyHandle* family,
                                                                   const RocksDbMetaStoreOptions& options = {});

@@ -107,6 +107,27 @@ TEST_F(RocksDbMetaStoreTest, OtherOrderOfKeysIsRefused) {
   ASSERT_TRUE(memory_.db()->DestroyColumnFamilyHandle(family).ok());
 }
 
+TEST_F(RocksDbMetaStoreTest, OptionsThatHideWritesFromTheValidationAreRefused) {
+  struct Case {
+    const char* option;
+    std::function<void(rocksdb::Options*)> set;
+  };
+  for (const Case& one :
+       {Case{"inplace_update_support",
+             [](rocksdb::Options* options) {
+               options->inplace_update_support = true;
+               options->allow_concurrent_memtable_write = false;
+             }},
+        Case{"unordered_write", [](rocksdb::Options* options) { options->unordered_write = true; }}}) {
+    MemoryRocksDb::Options with;
+    with.adjust = one.set;
+    MemoryRocksDb memory(with);
+    const absl::Status refused = RocksDbMetaStore::Create(memory.db(), memory.family()).status();
+    EXPECT_EQ(refused.code(), absl::StatusCode::kInvalidArgument) << one.option;
+    EXPECT_TRUE(absl::StrContains(refused.message(), absl::StrCat(one.option, " is on"))) << refused;
+  }
+}
+
 TEST_F(RocksDbMetaStoreTest, OneFamilyIsOneStore) {
   rocksdb::ColumnFamilyHandle* family = nullptr;
   ASSERT_TRUE(memory_.db()->CreateColumnFamily(rocksdb::ColumnFamilyOptions(), "registry", &family).ok());

@@ -112,8 +112,10 @@ absl::Status TableRegistry::Exists(const MetaStoreCall& call, absl::string_view 
 absl::Status TableRegistry::PublishVersion(const MetaStoreCall& call, absl::string_view key,
                                            const StoredRegistration& stored, uint64_t version,
                                            Publication* publication) {
+  *publication = Publication::kConflict;
   absl::Status encoded = codec_->EncodeVersion(stored.value.view(), stored.registration, version, &published_);
   if (!encoded.ok()) return encoded;
+  *publication = Publication::kUnknown;
   CompareAndSetOutcome outcome = CompareAndSetOutcome::kIndeterminate;
   absl::Status written = store_->CompareAndSet(call, key, stored.value.view(), published_, &outcome);
   if (!written.ok()) return written;

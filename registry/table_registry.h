@@ -57,7 +57,9 @@ class TableRegistry {
   absl::Status Exists(const MetaStoreCall& call, absl::string_view key, bool* exists);
 
   // Replaces the version in what was read by `version`, by compare-and-set against stored.value. REQUIRES:
-  // stored.decoded is OK and is the last that Get read. An error says that nothing was written.
+  // stored.decoded is OK and is the last that Get read. An error says that nothing was written; a contract violation
+  // does so only where `*publication` is kConflict, since the metastore was not asked then, and otherwise leaves
+  // kUnknown.
   absl::Status PublishVersion(const MetaStoreCall& call, absl::string_view key, const StoredRegistration& stored,
                               uint64_t version, Publication* publication);
 
