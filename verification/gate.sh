@@ -23,6 +23,10 @@ case ${1:-} in
     exit 2
     ;;
 esac
+(($# <= 1)) || {
+  echo "gate: $2: one option is allowed, $# seen; give --full or nothing" >&2
+  exit 2
+}
 
 passed=0
 failed=0
@@ -74,16 +78,17 @@ bazel() {
   verification/bazel.sh "$@"
 }
 
-# Tracked files, and new ones that are not ignored: what a commit of everything would hold.
+# Tracked files, and new ones that are not ignored: what a commit of everything would hold. Each ends in a NUL, as names
+# may hold anything else; a link counts also where it leads nowhere.
 tree_files() {
-  git -c safe.directory="$PWD" ls-files --cached --others --exclude-standard -- "$@" | while IFS= read -r file; do
-    [[ ! -e $file ]] || printf '%s\n' "$file"
+  git -c safe.directory="$PWD" ls-files -z --cached --others --exclude-standard -- "$@" | while IFS= read -r -d '' file; do
+    [[ ! -e $file && ! -L $file ]] || printf '%s\0' "$file"
   done
 }
 
 check_format() {
   local files
-  mapfile -t files < <(tree_files '*.h' '*.c' '*.cc' '*.cpp')
+  mapfile -d '' -t files < <(tree_files '*.h' '*.c' '*.cc' '*.cpp')
   ((${#files[@]} > 0)) || {
     echo "format: no source file, 0 seen, at least 1 expected; run the gate in a git work tree"
     return 1
@@ -128,7 +133,8 @@ run_tests() {
 check_dependencies() {
   bazel query --noshow_progress --noimplicit_deps --output=graph --nograph:factored 'deps(//...)' > "$scratch/graph" &&
     bazel query --noshow_progress 'tests(//...) union attr(testonly, 1, //...)' > "$scratch/test_only" &&
-    verification/checks/dependencies.py --test_only="$scratch/test_only" < "$scratch/graph"
+    verification/checks/dependencies.py --test_only="$scratch/test_only" < "$scratch/graph" &&
+    tree_files '*.h' '*.c' '*.cc' | verification/checks/engine_headers.sh
 }
 
 check_top_level() {
@@ -146,20 +152,20 @@ check_contracts() {
 # The public header alone is in a test; all others speak the same language.
 check_glossary() {
   local headers
-  mapfile -t headers < <(tree_files ':(glob)plugin/**/*.h' ':(glob)maintenance/**/*.h' ':(glob)registry/**/*.h')
+  mapfile -d '' -t headers < <(tree_files ':(glob)plugin/**/*.h' ':(glob)maintenance/**/*.h' ':(glob)registry/**/*.h')
   verification/glossary.py docs/glossary.md "${headers[@]}"
 }
 
 check_pages() {
   local pages
-  mapfile -t pages < <(tree_files '*.md')
+  mapfile -d '' -t pages < <(tree_files '*.md')
   verification/pages.py "${pages[@]}"
 }
 
 check_lint() {
   local files
   # Without tests: the analyzer does not see through GoogleTest's matchers.
-  mapfile -t files < <(tree_files ':(glob)plugin/**/*.cc' ':(glob)registry/**/*.cc' ':(glob)maintenance/**/*.cc' \
+  mapfile -d '' -t files < <(tree_files ':(glob)plugin/**/*.cc' ':(glob)registry/**/*.cc' ':(glob)maintenance/**/*.cc' \
     ':(glob)testing/**/*.cc' ':!*_test.cc')
   ((${#files[@]} > 0)) || return 1
   verification/compile_commands.py "$scratch/compile_commands.json" &&

@@ -68,6 +68,8 @@ def main():
             failed.append("(%s)" % status)
         elif not passed and not failed and not skipped:
             failed.append("(no case)")
+        elif not passed and not failed:
+            failed.append("(every case skipped)")
         for name in failed:
             print("failed: %s %s" % (label, name))
         for index, cases in enumerate((passed, failed, skipped)):

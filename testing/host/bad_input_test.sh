@@ -96,6 +96,16 @@ row 2 'maintenance_interval_secs \(flag\): 0 is out of range, allowed 1..86400' 
   --db=db --fromenv=maintenance_interval_secs
 row 2 'maintenance_interval_secs' HOST --db=db --fromenv=maintenance_interval_secs
 
+# Without its right to look, and without threads.
+if [[ $EUID == 0 ]]; then
+  chmod 755 . && mkdir -m 700 private && cp -r db private/db
+  unprivileged() { setpriv --reuid 65534 --clear-groups -- "$@"; }
+  if unprivileged test -x "$host" -a -r "$plugin"; then
+    row 1 '^maintenance_host: database private/db: can not be looked at: Permission denied; ' bash -c \
+      "setpriv --reuid 65534 --clear-groups -- '$host' --plugin='$plugin' --db=private/db"
+  fi
+fi
+
 # In use by another process.
 mkfifo lines
 "$host" --plugin="$plugin" --db=db > lines 2>&1 &

@@ -141,7 +141,12 @@ rocksdb::Options DataOptions() {
 
 absl::StatusOr<std::unique_ptr<Database>> Database::Open(const std::string& path) {
   std::error_code error;
-  if (!std::filesystem::exists(absl::StrCat(path, "/CURRENT"), error)) {
+  const bool is_there = std::filesystem::exists(absl::StrCat(path, "/CURRENT"), error);
+  if (error) {
+    return absl::UnavailableError(
+        absl::StrCat(Subject(path), ": can not be looked at: ", error.message(), "; make it readable for this user"));
+  }
+  if (!is_there) {
     return absl::NotFoundError(
         absl::StrCat(Subject(path), ": is not there; give the path of one, or make a sample with --seed_tables=N"));
   }
@@ -230,15 +235,26 @@ uint64_t Database::FileCount() const {
   return files;
 }
 
-absl::StatusOr<uint64_t> Database::CountEntries() const {
+absl::StatusOr<uint64_t> Database::CountEntries(const std::function<bool()>& is_stopped) const {
   uint64_t entries = 0;
   for (rocksdb::ColumnFamilyHandle* const family : {registry_, data_}) {
     entries += IntProperty(db_.get(), family, rocksdb::DB::Properties::kNumEntriesActiveMemTable) +
                IntProperty(db_.get(), family, rocksdb::DB::Properties::kNumEntriesImmMemTables);
+    rocksdb::ColumnFamilyMetaData metadata;
+    db_->GetColumnFamilyMetaData(family, &metadata);
+    // RocksDB gives the properties of the files in a range: of a file's own range, and so of others that reach into it.
     rocksdb::TablePropertiesCollection files;
-    const rocksdb::Status read = db_->GetPropertiesOfAllTables(family, &files);
-    if (!read.ok()) return FromRocksDb(read, "counting entries");
-    for (const auto& [name, properties] : files) entries += properties->num_entries;
+    for (const rocksdb::LevelMetaData& level : metadata.levels) {
+      for (const rocksdb::SstFileMetaData& file : level.files) {
+        const std::string path = file.db_path + file.name;
+        if (files.count(path) != 0) continue;
+        if (is_stopped && is_stopped()) return absl::CancelledError("counting entries: the host is stopping");
+        const rocksdb::Range range(file.smallestkey, file.largestkey);
+        const rocksdb::Status read = db_->GetPropertiesOfTablesInRange(family, &range, 1, &files);
+        if (!read.ok()) return FromRocksDb(read, absl::StrCat("counting entries of ", path));
+      }
+    }
+    for (const auto& [path, properties] : files) entries += properties->num_entries;
   }
   return entries;
 }

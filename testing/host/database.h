@@ -3,6 +3,7 @@
 #define CARETAKER_TESTING_HOST_DATABASE_H_
 
 #include <cstdint>
+#include <functional>
 #include <memory>
 #include <string>
 
@@ -57,8 +58,9 @@ class Database {
   uint64_t FileCount() const;
 
   // Internal entries of both families, in files and memtables: rows, deletions, and what they hide. Exact, from each
-  // file's properties: it opens every file, 0.1 ms each. Unavailable, DataLoss: a file can not be read.
-  absl::StatusOr<uint64_t> CountEntries() const;
+  // file's properties: it opens every file, 0.1 ms each, and asks `is_stopped` (may be empty) before each. Cancelled:
+  // it said so. Unavailable, DataLoss: a file can not be read; the message names it.
+  absl::StatusOr<uint64_t> CountEntries(const std::function<bool()>& is_stopped = nullptr) const;
 
   // A fresh machine allows a process 1,024 open files; a sample database has more.
   static constexpr int kOpenFilesMax = 512;

@@ -5,9 +5,12 @@
 // Read it from the bottom up: Main is what every host does before it serves, Serve what it keeps while it does. Ticks
 // run on the main thread; one more thread receives signals, and one watches over the operation that runs.
 //
-// Exit status: 0 after all cycles, or stopped by a first signal; 1 when something failed at run time; 2 for a wrong
-// command line, setting or plugin; 130 or 143 when a second SIGINT or SIGTERM ended it.
+// Exit status: 0 after all cycles, or stopped by a first signal; 1 when something failed at run time, or a signal came
+// while the sample was made, of which nothing is left then; 2 for a wrong command line, setting or plugin; 130 or 143
+// when a second SIGINT or SIGTERM ended it.
 #include <chrono>
+#include <cstdio>
+#include <exception>
 #include <memory>
 #include <string>
 
@@ -81,19 +84,25 @@ class ObservedEngine : public maintenance::Engine {
   Console& console_;
 };
 
-absl::StatusOr<DatabaseSize> SizeOf(const Database& database, bool count_entries) {
+// Counts what there is, for the summary: a count that fails is told, and stops nothing.
+DatabaseSize SizeOf(const Database& database, const StopSwitch& stop, Console* console) {
   DatabaseSize size;
   size.bytes = database.BytesOnDisk();
-  if (!count_entries) return size;
-  const absl::StatusOr<uint64_t> entries = database.CountEntries();
-  if (!entries.ok()) return entries.status();
-  size.entries = *entries;
+  // A host that was stopped opens a few files for the sake of its summary, not all.
+  uint64_t files_left = stop.stopped() ? kFilesCountedWhenStopped : UINT64_MAX;
+  const absl::StatusOr<uint64_t> entries =
+      database.CountEntries([&] { return stop.stopped() && (files_left == 0 || files_left-- == 0); });
+  if (entries.ok()) {
+    size.entries = *entries;
+  } else if (!absl::IsCancelled(entries.status())) {
+    console->Complain(entries.status().message());
+  }
   return size;
 }
 
 // Ticks from the first to the last, with their lines or their bar.
-absl::StatusOr<uint64_t> RunInstance(const Options& options, const Database& database, host::Plugin* plugin,
-                                     StopSwitch* stop, CycleProgress* progress, Console* console, Summary* summary) {
+TickLoopEnd RunInstance(const Options& options, const Database& database, host::Plugin* plugin, StopSwitch* stop,
+                        CycleProgress* progress, Console* console, Summary* summary) {
   TickLoopOptions loop;
   loop.cycles = options.cycles;
   loop.interval = std::chrono::seconds(plugin->Settings().interval_secs.value);
@@ -108,9 +117,10 @@ absl::StatusOr<uint64_t> RunInstance(const Options& options, const Database& dat
   };
   // Over a database that takes no more writes every further table would be compacted for nothing.
   calls.wait = [&](std::chrono::milliseconds time) { return !database.WriteError().ok() || stop->WaitFor(time); };
-  absl::StatusOr<uint64_t> cycles = RunTicks(loop, calls);
+  TickLoopEnd end = RunTicks(loop, calls);
   console->EndBar();
-  return cycles;
+  if (end.status.ok()) end.status = database.WriteError();
+  return end;
 }
 
 // Opens, maintains, sums up. What it makes goes away in reverse order, the database last.
@@ -124,8 +134,7 @@ int Serve(const Options& options, const host::PluginLibrary& library, StopSwitch
       registry::RocksDbMetaStore::Create(database.db(), database.registry());
   if (!metastore.ok()) return Fail(console, kRunTimeError, metastore.status());
   signals->set_phase("counting the entries of all files");
-  const absl::StatusOr<DatabaseSize> before = SizeOf(database, /*count_entries=*/true);
-  if (!before.ok()) return Fail(console, kRunTimeError, before.status());
+  const DatabaseSize before = SizeOf(database, *stop, console);
 
   host::TableLockMap locks;
   RocksDbEngine engine(database.db(), database.data(),
@@ -145,17 +154,12 @@ int Serve(const Options& options, const host::PluginLibrary& library, StopSwitch
       absl::StrCat("serving ", options.db, " with ", library.descriptor().name, " ", library.descriptor().version));
   signals->set_phase("a compaction is in its first flush, or waits behind another one");
   Summary summary;
-  const absl::StatusOr<uint64_t> cycles =
-      RunInstance(options, database, plugin->get(), stop, &progress, console, &summary);
+  const TickLoopEnd end = RunInstance(options, database, plugin->get(), stop, &progress, console, &summary);
   signals->set_phase("counting entries and closing the database");
-  const absl::Status ended = cycles.ok() ? database.WriteError() : cycles.status();
-  if (!ended.ok()) console->Complain(absl::StrCat("gives up: ", std::string(ended.message())));
-  const absl::StatusOr<DatabaseSize> after =
-      SizeOf(database, !stop->stopped() || database.FileCount() <= kFilesCountedWhenStopped);
-  if (!after.ok()) return Fail(console, kRunTimeError, after.status());
-  console->Print(summary.Text(cycles.value_or(0), *before, *after));
+  if (!end.status.ok()) console->Complain(absl::StrCat("gives up: ", std::string(end.status.message())));
+  console->Print(summary.Text(end.cycles, before, SizeOf(database, *stop, console)));
   if (const absl::Status printed = console->Flush(); !printed.ok()) return Fail(console, kRunTimeError, printed);
-  return ended.ok() ? 0 : kRunTimeError;
+  return end.status.ok() ? 0 : kRunTimeError;
 }
 
 int Main(int argc, char** argv) {
@@ -197,4 +201,12 @@ int Main(int argc, char** argv) {
 }  // namespace
 }  // namespace caretaker::reference_host
 
-int main(int argc, char** argv) { return caretaker::reference_host::Main(argc, argv); }
+int main(int argc, char** argv) {
+  try {
+    return caretaker::reference_host::Main(argc, argv);
+  } catch (const std::exception& exception) {
+    // No thread, no memory: what the libraries under this can not give back as a status.
+    std::fprintf(stderr, "maintenance_host: %s\n", exception.what());
+    return 1;
+  }
+}

@@ -5,7 +5,8 @@
 set -euo pipefail
 host=$1 plugin=$2
 work=$(mktemp -d)
-trap 'rm -rf "$work"' EXIT
+pid=
+trap '[[ -z $pid ]] || kill -KILL "$pid" 2> /dev/null || true; rm -rf "$work"' EXIT
 db=$work/db
 
 fail() {
@@ -44,7 +45,7 @@ table_files | diff "$work/before" - > "$work/out" || fail "an idle cycle has wri
 
 # Quiet, it has its summary only. Where nothing can be printed it says so at the end.
 expect_exit 0 '^  unchanged +40$' --plugin="$plugin" --db="$db" --cycles=1 --quiet
-[[ $(head -n 1 "$work/out") == 'tables by outcome:' ]] || fail "--quiet: prints more than the summary"
+[[ $(head -n 1 "$work/out") == 'visits by outcome:' ]] || fail "--quiet: prints more than the summary"
 status=0
 "$host" --plugin="$plugin" --db="$db" --cycles=1 > /dev/full 2> "$work/err" || status=$?
 [[ $status == 1 ]] || fail "stdout full: exit status $status, expected 1"
@@ -74,6 +75,7 @@ expect_end() {
   local status=0
   cat <&3 > "$work/out"
   wait "$pid" || status=$?
+  pid=
   [[ $status == "$1" ]] || fail "exit status $status, expected $1"
 }
 mkfifo "$work/lines"
@@ -109,7 +111,28 @@ until grep -q compaction_started "$db/LOG"; do kill -0 "$pid" || fail "no compac
 kill -TERM "$pid"
 expect_end 0
 said '^tick 1 cycle 1 scanned 13 interrupted 1 backlog 12 ended_by cancelled '
+# It is the host that says when stopping takes it more than a second.
+! grep -q 'still stopping' "$work/err" || fail "an operation is not cancelled within a second"
 [[ $(ldb --db="$db" get tbl/all/rows) == *'"current_version":1}' ]] || fail "what was interrupted was published"
+
+# A judgement ends, too: here of all rows, at every one of which it would be found clean.
+serve serving --cycles=1 --garbage_walk_entries_max=100000000 --garbage_threshold_percent=100
+kill -TERM "$pid"
+expect_end 0
+! grep -q 'still stopping' "$work/err" || fail "a judgement is not cancelled within a second"
+expect_exit 0 '^  engine_timed_out +[1-9]' --plugin="$plugin" --db="$db" --cycles=1 \
+  --garbage_walk_entries_max=100000000 --garbage_threshold_percent=100 --maintenance_table_timeout_ms=100
+
+# Of a file that is damaged one table has the trouble, and the summary comes all the same.
+expect_exit 0 ', 1 whole cycles$' --plugin="$plugin" --db="$work/damaged" --seed_tables=300 --seed_rows=10 --cycles=1 \
+  --garbage_threshold_percent=100 --maintenance_table_page_size=300
+# One that RocksDB does not look at while it opens the database.
+file=$(ls "$work"/damaged/*.sst | sed -n 5p)
+printf '%016d' 0 | dd of="$file" bs=1 seek=$(($(stat -c %s "$file") - 16)) conv=notrunc 2> "$work/dd"
+expect_exit 0 '^entries: +not counted before, +not counted after$' --plugin="$plugin" --db="$work/damaged" --cycles=1 \
+  --maintenance_table_page_size=300
+said 'maintenance_host: counting entries of .*sst: '
+rm -rf "$work/damaged"
 
 # A sample that a signal ends is removed.
 rm -rf "$db"

@@ -27,6 +27,7 @@ void OperationWatchdog::Begin(std::optional<int64_t> remaining_ns) {
     // Not left to the thread: an operation without time must not depend on which of the two is faster.
     timed_out_ = remaining_ns.has_value() && *remaining_ns <= 0;
     flag_ = timed_out_ || cancelled_;
+    deadline_.reset();  // Of an operation that an exception ended.
     if (remaining_ns.has_value() && !timed_out_) {
       deadline_ = std::chrono::steady_clock::now() + std::min(std::chrono::nanoseconds(*remaining_ns), kTimeMax);
     }

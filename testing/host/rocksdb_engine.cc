@@ -29,11 +29,11 @@ absl::Status RocksDbEngine::Maintain(const maintenance::OperationCall& call,
   if (!absl::IsAborted(maintained)) return maintained;
   switch (verdict) {
     case OperationWatchdog::Verdict::kCancelled:
-      return absl::CancelledError(absl::StrCat(Subject("compaction of", generation), ": the host is stopping"));
+      return absl::CancelledError(absl::StrCat(Subject("maintenance of", generation), ": the host is stopping"));
     case OperationWatchdog::Verdict::kTimedOut:
-      return absl::DeadlineExceededError(
-          absl::StrCat(Subject("compaction of", generation), ": not done in ", *call.remaining_ns / 1'000'000,
-                       " ms, which is all that the table timeout allows; raise it, or look for what slows the disk"));
+      return absl::DeadlineExceededError(absl::StrCat(
+          Subject("maintenance of", generation), ": not done in ", call.remaining_ns.value_or(0) / 1'000'000,
+          " ms, which is all that the table timeout allows; raise it, or look for what slows the disk"));
     case OperationWatchdog::Verdict::kInTime:
       break;
   }
@@ -43,9 +43,13 @@ absl::Status RocksDbEngine::Maintain(const maintenance::OperationCall& call,
 
 absl::Status RocksDbEngine::MaintainInTime(const maintenance::TableGeneration& generation,
                                            maintenance::OperationResult* result) {
+  if (generation.engine != kEngineName) {
+    return absl::UnimplementedError(absl::StrCat("engine: ", registry::Printable(generation.engine), " seen, allowed ",
+                                                 kEngineName, "; leave the table to a host that has its engine"));
+  }
   const absl::StatusOr<TableRange> range = RangeOfTable(generation.location);
   if (!range.ok()) return range.status();
-  const absl::StatusOr<Garbage> garbage = judge_.Judge(*range);
+  const absl::StatusOr<Garbage> garbage = judge_.Judge(*range, *watchdog_.flag());
   if (!garbage.ok()) return garbage.status();
   if (garbage->percent() < options_.garbage_threshold_percent) {
     result->new_version.reset();

@@ -12,6 +12,7 @@
 #include <cstdint>
 
 #include "absl/status/status.h"
+#include "absl/strings/string_view.h"
 #include "maintenance/engine.h"
 #include "rocksdb/db.h"
 #include "testing/host/garbage_judge.h"
@@ -35,14 +36,18 @@ class RocksDbEngine : public maintenance::Engine {
   RocksDbEngine(rocksdb::DB* db, rocksdb::ColumnFamilyHandle* data, const RocksDbEngineOptions& options);
 
   // As maintenance::Engine says. Blocks while RocksDB reads and compacts. A deadline or Cancel ends it within about a
-  // millisecond, but for three phases that RocksDB does not interrupt: the flush of the memtable that a compaction
-  // begins with, waiting behind another compaction, and one step of a judgement.
+  // millisecond, but for three phases: the flush of the memtable that a compaction begins with, waiting behind another
+  // compaction, and a step of a judgement, which skips 10,000 entries at most.
   //
   // Errors: DeadlineExceeded, Cancelled: the table is as it was, or partly compacted; no row is lost. Unavailable,
-  // ResourceExhausted: the machine or the database is in trouble, not the table. InvalidArgument: the location names no
+  // ResourceExhausted: the machine or the database is in trouble, not the table. Unimplemented: the registration names
+  // another engine, which makes its own versions. InvalidArgument: the location names no
   // table. FailedPrecondition: there is garbage, but no version after the one given. DataLoss: damaged files.
   absl::Status Maintain(const maintenance::OperationCall& call, const maintenance::TableGeneration& generation,
                         maintenance::OperationResult* result) override;
+
+  // What a registration's `engine` has to say.
+  static constexpr absl::string_view kEngineName = "rocksdb";
 
   // Cancels the operation that runs and every later one. Returns at once.
   void Cancel() { watchdog_.Cancel(); }

@@ -67,6 +67,7 @@ class RocksDbEngineTest : public ::testing::Test {
   absl::Status Maintain(const std::string& location, std::optional<int64_t> remaining_ns = std::nullopt) {
     maintenance::TableGeneration generation;
     generation.location = location;
+    generation.engine = engine_name_;
     generation.version = version_;
     result_ = maintenance::OperationResult();
     return engine_.Maintain({remaining_ns, std::nullopt}, generation, &result_);
@@ -82,6 +83,7 @@ class RocksDbEngineTest : public ::testing::Test {
     for (int row = 0; row < kLive; ++row) EXPECT_EQ(memory_.Read(Row(location, row)), "row");
   }
 
+  std::string engine_name_ = "rocksdb";
   uint64_t version_ = 5;
   maintenance::OperationResult result_;
   Gate gate_;
@@ -97,6 +99,22 @@ TEST_F(RocksDbEngineTest, GarbageIsCompactedAway) {
   EXPECT_EQ(result_.new_version, 6u);
   EXPECT_EQ(EntriesInFiles(), 200u) << "the rows that are left, and the other table as it was";
   ExpectLiveRows("t");
+}
+
+TEST_F(RocksDbEngineTest, TablesOfAnotherEngineAreLeftToIt) {
+  MakeTable("t", /*with_garbage=*/true);
+  engine_name_ = "delta";
+  const absl::Status refused = Maintain("t");
+  EXPECT_EQ(refused.code(), absl::StatusCode::kUnimplemented);
+  EXPECT_EQ(refused.message(), "engine: delta seen, allowed rocksdb; leave the table to a host that has its engine");
+  EXPECT_EQ(EntriesInFiles(), 190u);
+}
+
+TEST_F(RocksDbEngineTest, TheDeadlineEndsTheJudgement) {
+  MakeTable("t", /*with_garbage=*/false);
+  EXPECT_EQ(Maintain("t", 0).code(), absl::StatusCode::kDeadlineExceeded) << "also where there is nothing to compact";
+  engine_.Cancel();
+  EXPECT_EQ(Maintain("t").code(), absl::StatusCode::kCancelled);
 }
 
 TEST_F(RocksDbEngineTest, UnflushedGarbageIsCompactedAway) {
@@ -119,6 +137,7 @@ TEST(RocksDbEngineBottommostLevelTest, GarbageInItIsCompactedAway) {
   RocksDbEngine engine(memory.db(), memory.family(), {});
   maintenance::TableGeneration generation;
   generation.location = "t";
+  generation.engine = "rocksdb";
   maintenance::OperationResult result;
   ASSERT_TRUE(engine.Maintain({}, generation, &result).ok());
   EXPECT_EQ(result.new_version, 1u);
@@ -148,6 +167,7 @@ TEST_F(RocksDbEngineTest, TheThresholdDecides) {
   for (int row = 0; row < kRows; ++row) memory_.Put(Row("t", row), "row");
   maintenance::TableGeneration generation;
   generation.location = "t";
+  generation.engine = "rocksdb";
   generation.version = version_;
   RocksDbEngine strict(memory_.db(), memory_.family(), {51, GarbageJudge::kWalkedEntriesDefault});
   ASSERT_TRUE(strict.Maintain({}, generation, &result_).ok());
@@ -189,12 +209,6 @@ TEST_F(RocksDbEngineTest, NoTimeAtAllIsADeadlineThatHasPassed) {
   EXPECT_EQ(EntriesInFiles(), 190u);
   ASSERT_TRUE(Maintain("t").ok()) << "the next operation has its own time";
   EXPECT_EQ(result_.new_version, 6u);
-}
-
-TEST_F(RocksDbEngineTest, CleanTablesNeedNoTime) {
-  MakeTable("t", /*with_garbage=*/false);
-  ASSERT_TRUE(Maintain("t", 0).ok());
-  EXPECT_FALSE(result_.new_version.has_value());
 }
 
 TEST_F(RocksDbEngineTest, TablesInsideAnotherKeepTheirRows) {

@@ -23,10 +23,16 @@ db=
 keep=false
 flags=()
 while (($# > 0)); do
-  case $1 in
-    --db=*) db=${1#*=} ;;
+  # gflags takes one dash for two.
+  word=$1
+  [[ $word != -[!-]* ]] || word=-$word
+  case $word in
+    --db=*)
+      db=${word#*=}
+      [[ -n $db ]] || fail "--db: the path is empty; give --db PATH"
+      ;;
     --db)
-      (($# >= 2)) || fail "--db: no path, seen the end of the line, a path is needed; give --db PATH"
+      (($# >= 2)) && [[ -n $2 ]] || fail "--db: no path, seen the end of the line or nothing, a path is needed; give --db PATH"
       db=$2
       shift
       ;;
@@ -34,7 +40,6 @@ while (($# > 0)); do
     --seed_tables | --seed_tables=*) fail "$1: the sample has $SAMPLE_TABLES tables; for others call the host itself" ;;
     *) flags+=("$1") ;;
   esac
-  [[ $1 != --db* || -n $db ]] || fail "--db: the path is empty; give --db PATH"
   shift
 done
 if [[ -n $db ]]; then
@@ -64,10 +69,12 @@ if [[ -z $db ]]; then
 else
   echo "run: starting the host: one whole cycle, a tick a second"
 fi
+# From where the caller stands: a flag may name a file.
+cd "$caller"
 "$bin/testing/host/maintenance_host" --plugin="$bin/plugin/libcaretaker.so" --db="$db" "${seed[@]}" --cycles=1 \
   --maintenance_interval_secs=1 "${flags[@]}" &
 host=$!
-# Ctrl-C reaches the host by itself; a signal to this script alone is passed on.
+# Ctrl-C reaches the host by itself, and twice would be too much; another signal to this script is passed on.
 trap : INT
 trap 'kill -TERM "$host"' TERM HUP
 status=0

@@ -75,7 +75,7 @@ void StopSignals::Receive() {
     if (ready == 0) {
       timeout_ms = -1;
       say_(absl::StrCat("still stopping after ", patience_.count(), " ms: ", phase_.load(),
-                        ", which RocksDB does not interrupt; a second signal ends the process at once"));
+                        "; a second signal ends the process at once"));
     } else if (waited[1].revents != 0) {
       return;
     } else {

@@ -1,8 +1,8 @@
 // SIGTERM and SIGINT, received by a thread of their own: nothing happens inside a signal handler.
 //
-// The first signal turns the stop switch, which is said. What then takes longer than a second is something that RocksDB
-// does not interrupt; that is said, too, once, and what it is. A second signal ends the process at once, with 128 + its
-// number as exit status: RocksDB is made for that, its log has what was committed.
+// The first signal turns the stop switch, which is said. What then takes longer than a second is said as well,
+// once: it is something that RocksDB does not interrupt, or the machine is slow. A second signal ends the process at
+// once, with 128 + its number as exit status: RocksDB is made for that, its log has what was committed.
 //
 // Thread-safety: any thread.
 #ifndef CARETAKER_TESTING_HOST_STOP_SIGNALS_H_

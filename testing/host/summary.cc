@@ -58,7 +58,7 @@ void Summary::Add(const absl::Status& status, const maintenance_tick_context& ti
 }
 
 std::string Summary::Text(uint64_t whole_cycles, const DatabaseSize& before, const DatabaseSize& after) const {
-  std::string text = "tables by outcome:\n";
+  std::string text = "visits by outcome:\n";
   for (size_t i = 0; i < outcomes_.size(); ++i) {
     if (outcomes_[i] > 0) absl::StrAppend(&text, absl::StrFormat("  %-17s %12d\n", Name(i), outcomes_[i]));
   }

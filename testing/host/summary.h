@@ -32,7 +32,7 @@ class Summary {
 
   void Add(const absl::Status& status, const maintenance_tick_context& tick);
 
-  // Several lines: tables by outcome, ticks, cycles, tick times (p50 and p99 as the nearest rank), bytes and entries.
+  // Several lines: visits by outcome, ticks, cycles, tick times (p50 and p99 as the nearest rank), bytes and entries.
   std::string Text(uint64_t whole_cycles, const DatabaseSize& before, const DatabaseSize& after) const;
 
  private:

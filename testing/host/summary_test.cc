@@ -46,7 +46,7 @@ TEST(SummaryTest, TicksAddUp) {
   summary.Add(absl::OkStatus(), tick);
   summary.Add(absl::UnavailableError("no disk"), Tick(1));
   EXPECT_EQ(Text(summary),
-            "tables by outcome:\n"
+            "visits by outcome:\n"
             "  maintained                   4\n"
             "ticks:                         3, 1 failed, 1 whole cycles\n"
             "tick time:          p50 1.0 ms, p99 1.0 ms, max 1.0 ms\n"

@@ -9,7 +9,6 @@
 #include <functional>
 
 #include "absl/status/status.h"
-#include "absl/status/statusor.h"
 #include "plugin/maintenance_plugin.h"
 
 namespace caretaker::reference_host {
@@ -35,13 +34,22 @@ struct TickLoopCalls {
 // With a number of cycles to do, this many failed ticks in a row end the loop: nobody may be there to stop it.
 inline constexpr int kFailedTicksMax = 10;
 
-// Runs ticks until the host is to stop or the cycles are done, and returns how many whole cycles there were. The first
-// tick begins at once. Each next one begins `call_again_ms` after the one before it began, or at once where that one
-// took longer; what was missed is not made up for. After a failed tick the interval is waited.
+// A tick that asks to be called again later than this is called again after it.
+inline constexpr std::chrono::hours kWaitMax(24);
+
+struct TickLoopEnd {
+  uint64_t cycles = 0;  // Whole ones.
+  absl::Status status;  // Why it gave up, if it did.
+};
+
+// Runs ticks until the host is to stop or the cycles are done. The first tick begins at once. Each next one begins
+// `call_again_ms` after the one before it began, or at once where that one took longer; what was missed is not made up
+// for. After a failed tick the interval is waited.
 //
-// A failed tick does not end the loop, but for a status that every later tick would have as well. Returned then:
-// InvalidArgument, FailedPrecondition, Unimplemented; or, as kFailedTicksMax says, the last tick's status.
-absl::StatusOr<uint64_t> RunTicks(const TickLoopOptions& options, const TickLoopCalls& calls);
+// A failed tick does not end the loop, but for a status that every later tick would have as well: InvalidArgument,
+// FailedPrecondition, Unimplemented of the plugin's own (tick_number is 0 then). Or, as kFailedTicksMax says, the last
+// tick's status.
+TickLoopEnd RunTicks(const TickLoopOptions& options, const TickLoopCalls& calls);
 
 }  // namespace caretaker::reference_host
 

@@ -1,10 +1,10 @@
 #!/bin/bash
 # Checks the names at the top of the tree against a list of regular expressions.
 #
-#   git ls-files | top_level.sh LIST
+#   git ls-files -z | top_level.sh LIST
 set -euo pipefail
 mapfile -t allowed < <(sed -e 's/[[:space:]]*#.*//' -e '/^[[:space:]]*$/d' "$1")
-mapfile -t names < <(cut -d/ -f1 | sort -u)
+mapfile -d '' -t names < <(cut -z -d/ -f1 | sort -z -u)
 ((${#names[@]} > 0)) || {
   echo "top level: no file, 0 names seen, at least 1 expected; give the output of git ls-files"
   exit 1
