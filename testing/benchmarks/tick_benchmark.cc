@@ -1,228 +1,238 @@
-// The tick through the built library, beside the least that any host must do.
+// What a tick costs beside its floor: whole ticks through the built library over RocksDB, with an engine that does
+// nothing, and pages of a loop written by hand (floor.h), in turns, in one process on one registry.
 //
-//   tick_benchmark --plugin=PATH [--tables=10000,1000000] [--benchmark_min_time=SECONDS]
+//   tick_benchmark [--tables=N,N...] [--cycles=N] [--plugin=PATH] [--db_dir=PATH] [Google Benchmark's flags]
 //
-// The floor is a loop written by hand: seek to where the walk is, read 128 entries, and for each take a lock, get the
-// value again and call an engine that does nothing. Tick and floor take turns page by page in one process on one
-// database, half a cycle apart so that neither finds its blocks in the cache because of the other; each takes the same
-// lock object and reads the same number of tables, and whichever is first alternates.
+// 1. Two cycles of both, not measured: the plugin is warm, and the block cache holds what it will hold.
+// 2. Cycles in which a tick and a page of the floor alternate, half a cycle apart, so that neither finds in the caches
+//    what the other has just read. Over a cycle both visit the same pages.
+// 3. `ratio`, the median over pages of a tick's time to that of the floor's page right after it: what else the machine
+//    does meanwhile disturbs both. `tick_ns` and `floor_ns` are medians per candidate, Time is that of a cycle's ticks.
 //
-// Read the ratio, not the nanoseconds: machines differ. Each run counts what was visited; a tick that did not visit
-// exactly its page with every outcome `unchanged` is an error, and the program's exit status is 1.
+// Read the ratio, not the nanoseconds, and of five processes the median, as one binary differs between processes:
+//
+//   for i in 1 2 3 4 5; do verification/bazel.sh run //testing/benchmarks:tick_benchmark; done
+//
+// (Debian's Google Benchmark warns that it was built as DEBUG. The times are not taken by it.)
+//
+// Exit status: 0 if all ticks visited exactly the tables of their pages, and all were unchanged.
 #include <benchmark/benchmark.h>
 #include <gflags/gflags.h>
 
+#include <algorithm>
 #include <chrono>
+#include <cstddef>
 #include <cstdint>
 #include <cstdio>
 #include <memory>
-#include <mutex>
 #include <string>
+#include <utility>
+#include <vector>
 
+#include "absl/status/status.h"
+#include "absl/status/statusor.h"
 #include "absl/strings/numbers.h"
 #include "absl/strings/str_cat.h"
 #include "absl/strings/str_split.h"
+#include "absl/strings/string_view.h"
 #include "maintenance/engine.h"
-#include "maintenance/table_locks.h"
 #include "plugin/host/plugin.h"
-#include "registry/rocksdb_metastore.h"
-#include "testing/benchmarks/registry_database.h"
+#include "plugin/host/table_lock_map.h"
+#include "plugin/maintenance_plugin.h"
+#include "testing/benchmarks/floor.h"
+#include "testing/benchmarks/large_registry.h"
 
-DEFINE_string(plugin, "", "Measures this plugin.");
-DEFINE_string(tables, "10000,1000000", "Measures registries of so many tables, at least 256 each.");
+DEFINE_string(plugin, "plugin/libcaretaker.so", "Loads this plugin; the default is where `bazel run` has it.");
+DEFINE_string(tables, "10000,1000000", "Measures registries of so many tables, one after another. 1..100000000 each.");
+DEFINE_uint64(cycles, 0, "Measures so many cycles of each; 0: as many as visit two million tables.");
+DEFINE_string(db_dir, "", "Keeps the databases in this folder, and uses those that are there; empty: removes them.");
 
 namespace caretaker::benchmarks {
 namespace {
 
+constexpr uint64_t kTablesMax = 100'000'000;
 constexpr uint64_t kPageSize = 128;
-constexpr char kPrefix[] = "tbl/";
-constexpr char kPrefixEnd[] = "tbl0";
-
-bool g_failed = false;
+constexpr int kWarmCycles = 2;
+constexpr uint64_t kTablesToVisit = 2'000'000;
 
 class NoOpEngine : public maintenance::Engine {
  public:
-  absl::Status Maintain(const maintenance::OperationCall&, const maintenance::TableGeneration&,
+  absl::Status Maintain(const maintenance::OperationCall&, const maintenance::TableGeneration& generation,
                         maintenance::OperationResult*) override {
-    ++operations;
+    benchmark::DoNotOptimize(generation.value.data());
     return absl::OkStatus();
   }
-  uint64_t operations = 0;
 };
 
-// One mutex for all tables: the kind of lock hardly matters, that both sides take the same one does.
-class OneLock : public maintenance::TableLocks {
- public:
-  absl::Status Lock(absl::string_view, absl::string_view, int64_t, maintenance::LockOutcome* outcome,
-                    uint64_t* handle) override {
-    mutex_.lock();
-    *handle = 1;
-    *outcome = maintenance::LockOutcome::kAcquired;
-    return absl::OkStatus();
-  }
-  absl::Status Unlock(uint64_t) override {
-    mutex_.unlock();
-    return absl::OkStatus();
-  }
-
- private:
-  std::mutex mutex_;
-};
-
+// Without one, the tick would write a line of glog.
 class NoLog : public host::EventLog {
  public:
-  void Event(const maintenance_event&) override {}
+  void Event(const maintenance_event& event) override { benchmark::DoNotOptimize(event.text.data); }
 };
 
-// What any host must do for a page.
-class Floor {
- public:
-  Floor(rocksdb::DB* db, maintenance::TableLocks* locks, maintenance::Engine* engine, std::string begin)
-      : db_(*db), locks_(*locks), engine_(*engine), next_(std::move(begin)) {
-    keys_.resize(kPageSize);
-  }
-
-  // Visits one page, and returns how many tables that were.
-  uint64_t VisitPage() {
-    size_t count = 0;
-    {
-      rocksdb::ReadOptions options;
-      const rocksdb::Slice upper_bound(kPrefixEnd);
-      options.iterate_upper_bound = &upper_bound;
-      options.total_order_seek = true;
-      const std::unique_ptr<rocksdb::Iterator> it(db_.NewIterator(options));
-      it->Seek(next_);
-      for (; it->Valid() && count < kPageSize; it->Next()) keys_[count++].assign(it->key().data(), it->key().size());
-      next_ = it->Valid() ? it->key().ToString() : kPrefix;
-    }
-    for (size_t i = 0; i < count; ++i) {
-      uint64_t handle = 0;
-      maintenance::LockOutcome outcome;
-      if (!locks_.Lock("", "", 0, &outcome, &handle).ok()) return 0;
-      const bool read = db_.Get(rocksdb::ReadOptions(), keys_[i], &value_).ok();
-      maintenance::TableGeneration generation;
-      generation.value = value_;
-      maintenance::OperationResult result;
-      const bool maintained = engine_.Maintain({}, generation, &result).ok();
-      if (!locks_.Unlock(handle).ok() || !read || !maintained) return 0;
-    }
-    return count;
-  }
-
- private:
-  rocksdb::DB& db_;
-  maintenance::TableLocks& locks_;
-  maintenance::Engine& engine_;
-  std::string next_;
-  std::vector<std::string> keys_;
-  std::string value_;
+// What one page took, per candidate on it.
+struct PageTimes {
+  double tick_ns;
+  double floor_ns;
 };
 
-class Stopwatch {
- public:
-  // Runs `work`, and adds the time it takes.
-  template <typename Work>
-  void Time(const Work& work) {
-    const auto begin = std::chrono::steady_clock::now();
-    work();
-    spent_ += std::chrono::steady_clock::now() - begin;
-  }
-  double seconds() const { return std::chrono::duration<double>(spent_).count(); }
-
- private:
-  std::chrono::steady_clock::duration spent_{};
-};
-
-void Fail(benchmark::State& state, const std::string& words) {
-  g_failed = true;
-  state.SkipWithError(words.c_str());
+template <typename Figure>
+double Median(const std::vector<PageTimes>& pages, const Figure& figure) {
+  std::vector<double> figures;
+  figures.reserve(pages.size());
+  for (const PageTimes& page : pages) figures.push_back(figure(page));
+  const auto middle = figures.begin() + static_cast<std::ptrdiff_t>(figures.size() / 2);
+  std::nth_element(figures.begin(), middle, figures.end());
+  return *middle;
 }
 
-void BenchmarkTick(benchmark::State& state, const host::PluginLibrary& library, uint64_t tables) {
-  const auto database = RegistryDatabase::Create(tables);
-  if (!database.ok()) return Fail(state, std::string(database.status().message()));
-  rocksdb::OptimisticTransactionDB* const db = (*database)->db();
-  const auto metastore = registry::RocksDbMetaStore::Create(db, db->DefaultColumnFamily());
-  if (!metastore.ok()) return Fail(state, std::string(metastore.status().message()));
-  OneLock locks;
-  NoOpEngine engine;
-  NoLog log;
-  const auto plugin = host::Plugin::Create(library, {metastore->get(), &locks, &engine, nullptr, &log},
-                                           {{{"maintenance_table_page_size", absl::StrCat(kPageSize)}}, "", "", false});
-  if (!plugin.ok()) return Fail(state, std::string(plugin.status().message()));
-  NoOpEngine floor_engine;
-  Floor floor(db->GetBaseDB(), &locks, &floor_engine, RegistryDatabase::Key(tables / 2));
-
-  Stopwatch tick_time, floor_time;
-  uint64_t visited = 0, floor_visited = 0;
-  std::string problem;
-  const auto run_tick = [&] {
-    maintenance_tick_context tick;
-    absl::Status status;
-    tick_time.Time([&] { status = (*plugin)->Tick(&tick); });
-    visited += tick.scanned;
-    if (!status.ok() || tick.scanned == 0 || tick.outcomes[MAINTENANCE_OUTCOME_UNCHANGED] != tick.scanned) {
-      problem = absl::StrCat("tick ", tick.tick_number, ": ", tick.scanned, " scanned, ",
-                             tick.outcomes[MAINTENANCE_OUTCOME_UNCHANGED], " unchanged, ", status.ToString());
+// A plugin's instance and a floor on one registry.
+class TickAndFloor {
+ public:
+  static absl::StatusOr<std::unique_ptr<TickAndFloor>> Create(const host::PluginLibrary& library, uint64_t tables) {
+    const std::string folder = FLAGS_db_dir.empty() ? "" : absl::StrCat(FLAGS_db_dir, "/", tables);
+    absl::StatusOr<std::unique_ptr<LargeRegistry>> registry = LargeRegistry::Open(folder, tables);
+    if (!registry.ok()) return registry.status();
+    std::unique_ptr<TickAndFloor> created(new TickAndFloor(*std::move(registry), tables));
+    absl::StatusOr<std::unique_ptr<host::Plugin>> plugin = host::Plugin::Create(
+        library, {created->registry_->metastore(), &created->locks_, &created->engine_, nullptr, &created->log_},
+        {{{"maintenance_table_page_size", absl::StrCat(kPageSize)}}, "", "", false});
+    if (!plugin.ok()) return plugin.status();
+    created->plugin_ = *std::move(plugin);
+    // Half a cycle ahead, and on the page bounds of the tick.
+    for (uint64_t table = 0; table < tables / 2; table += kPageSize) {
+      const absl::StatusOr<uint64_t> visited = created->floor_.VisitPage();
+      if (!visited.ok()) return visited.status();
     }
-  };
-  const auto run_floor = [&] { floor_time.Time([&] { floor_visited += floor.VisitPage(); }); };
+    return created;
+  }
 
-  // Both have met every table twice before anything counts: caches, buffers and predictors are as they will be.
-  const uint64_t warm_pages = 2 * (tables / kPageSize + 1);
-  for (uint64_t i = 0; problem.empty() && i < warm_pages; ++i) {
-    run_tick();
-    run_floor();
+  // One cycle of both, in turns.
+  absl::Status RunCycle() {
+    using Clock = std::chrono::steady_clock;
+    using Nanoseconds = std::chrono::duration<double, std::nano>;
+    uint64_t visited = 0, floor_visited = 0;
+    cycle_time_ = std::chrono::nanoseconds(0);
+    while (visited < tables_) {
+      const Clock::time_point start = Clock::now();
+      const absl::Status ticked = plugin_->Tick(&tick_);
+      const Clock::time_point between = Clock::now();
+      const absl::StatusOr<uint64_t> floor = floor_.VisitPage();
+      const Clock::time_point end = Clock::now();
+      if (!ticked.ok()) return ticked;
+      if (!floor.ok()) return floor.status();
+      const uint64_t expected = std::min(kPageSize, tables_ - visited);
+      visited += expected;
+      floor_visited += *floor;
+      absl::Status checked = CheckTick(expected, /*last=*/visited == tables_);
+      if (!checked.ok()) return checked;
+      unchanged_ += tick_.outcomes[MAINTENANCE_OUTCOME_UNCHANGED];
+      cycle_time_ += between - start;
+      pages_.push_back({Nanoseconds(between - start).count() / static_cast<double>(expected),
+                        Nanoseconds(end - between).count() / static_cast<double>(*floor)});
+    }
+    if (floor_visited == tables_) return absl::OkStatus();
+    return absl::DataLossError(absl::StrCat("floor: visited ", floor_visited, ", expected ", tables_,
+                                            "; if the database was kept, remove it"));
   }
-  tick_time = floor_time = Stopwatch();
-  visited = floor_visited = engine.operations = floor_engine.operations = 0;
-  bool floor_first = false;
-  for (auto _ : state) {
-    const double before = tick_time.seconds();
-    if (floor_first) run_floor();
-    run_tick();
-    if (!floor_first) run_floor();
-    floor_first = !floor_first;
-    state.SetIterationTime(tick_time.seconds() - before);
+
+  // Of the last cycle's ticks.
+  std::chrono::duration<double> cycle_time() const { return cycle_time_; }
+
+  // What the cycles since the last ForgetCycles have counted and taken.
+  void ForgetCycles() {
+    unchanged_ = 0;
+    pages_.clear();
   }
-  if (problem.empty() && (engine.operations != visited || floor_engine.operations != floor_visited || visited == 0 ||
-                          floor_visited == 0)) {
-    problem = absl::StrCat("visited ", visited, " with ", engine.operations, " operations; floor ", floor_visited,
-                           " with ", floor_engine.operations);
+  uint64_t unchanged() const { return unchanged_; }
+  const std::vector<PageTimes>& pages() const { return pages_; }
+
+ private:
+  TickAndFloor(std::unique_ptr<LargeRegistry> registry, uint64_t tables)
+      : tables_(tables), registry_(std::move(registry)), floor_(registry_->db(), &locks_, &engine_, kPageSize) {}
+
+  // All of a page's tables were visited, and are unchanged; a cycle ends where the registry does.
+  absl::Status CheckTick(uint64_t expected, bool last) const {
+    const uint64_t unchanged = tick_.outcomes[MAINTENANCE_OUTCOME_UNCHANGED];
+    if (tick_.scanned == expected && unchanged == expected && tick_.operations == expected &&
+        tick_.backlog_after == 0 && (tick_.cycle_completed != 0) == last) {
+      return absl::OkStatus();
+    }
+    return absl::DataLossError(absl::StrCat("tick ", tick_.tick_number, ": scanned ", tick_.scanned, ", unchanged ",
+                                            unchanged, ", both expected ", expected, ", cycle completed ",
+                                            tick_.cycle_completed, ", expected ", last ? 1 : 0,
+                                            "; if the database was kept, remove it"));
   }
-  if (!problem.empty()) return Fail(state, problem);
-  const double per_tick = tick_time.seconds() * 1e9 / static_cast<double>(visited);
-  const double per_floor = floor_time.seconds() * 1e9 / static_cast<double>(floor_visited);
-  state.counters["tick_ns"] = per_tick;
-  state.counters["floor_ns"] = per_floor;
-  state.counters["ratio"] = per_tick / per_floor;
-  state.counters["visited"] = static_cast<double>(visited);
+
+  const uint64_t tables_;
+  const std::unique_ptr<LargeRegistry> registry_;
+  host::TableLockMap locks_;
+  NoOpEngine engine_;
+  NoLog log_;
+  Floor floor_;
+  std::unique_ptr<host::Plugin> plugin_;
+  maintenance_tick_context tick_;
+  uint64_t unchanged_ = 0;
+  std::chrono::nanoseconds cycle_time_{0};
+  std::vector<PageTimes> pages_;
+};
+
+absl::Status Measure(const host::PluginLibrary& library, uint64_t tables, benchmark::State* state) {
+  const absl::StatusOr<std::unique_ptr<TickAndFloor>> created = TickAndFloor::Create(library, tables);
+  if (!created.ok()) return created.status();
+  TickAndFloor& both = **created;
+  for (int cycle = 0; cycle < kWarmCycles; ++cycle) {
+    absl::Status warmed = both.RunCycle();
+    if (!warmed.ok()) return warmed;
+  }
+  both.ForgetCycles();
+  while (state->KeepRunning()) {
+    absl::Status done = both.RunCycle();
+    if (!done.ok()) return done;
+    state->SetIterationTime(both.cycle_time().count());
+  }
+  state->counters["candidates"] = static_cast<double>(tables * static_cast<uint64_t>(state->iterations()));
+  state->counters["unchanged"] = static_cast<double>(both.unchanged());
+  state->counters["tick_ns"] = Median(both.pages(), [](const PageTimes& page) { return page.tick_ns; });
+  state->counters["floor_ns"] = Median(both.pages(), [](const PageTimes& page) { return page.floor_ns; });
+  state->counters["ratio"] = Median(both.pages(), [](const PageTimes& page) { return page.tick_ns / page.floor_ns; });
+  return absl::OkStatus();
+}
+
+int Fail(const absl::Status& status) {
+  std::fprintf(stderr, "tick_benchmark: %s\n", std::string(status.message()).c_str());
+  return 1;
 }
 
 int Main(int argc, char** argv) {
   benchmark::Initialize(&argc, argv);
-  google::ParseCommandLineFlags(&argc, &argv, true);
-  const auto library = host::PluginLibrary::Load(FLAGS_plugin);
-  if (!library.ok()) {
-    std::fprintf(stderr, "tick_benchmark: %s\n", std::string(library.status().message()).c_str());
-    return 2;
+  google::ParseCommandLineFlags(&argc, &argv, /*remove_flags=*/true);
+  if (argc > 1) {
+    return Fail(absl::InvalidArgumentError(absl::StrCat("argument ", argv[1], ": is no flag; leave it out")));
   }
-  for (const absl::string_view text : absl::StrSplit(FLAGS_tables, ',')) {
+  const absl::StatusOr<host::PluginLibrary> library = host::PluginLibrary::Load(FLAGS_plugin);
+  if (!library.ok()) return Fail(library.status());
+  // Google Benchmark goes on after an error, and tells its caller of none.
+  bool failed = false;
+  for (const absl::string_view word : absl::StrSplit(FLAGS_tables, ',')) {
     uint64_t tables = 0;
-    if (!absl::SimpleAtoi(text, &tables) || tables < 2 * kPageSize || tables > 1'000'000'000) {
-      std::fprintf(stderr,
-                   "tick_benchmark: --tables: %s seen, numbers in %d..1000000000 allowed, separated by commas\n",
-                   std::string(text).c_str(), static_cast<int>(2 * kPageSize));
-      return 2;
+    if (!absl::SimpleAtoi(word, &tables) || tables < 1 || tables > kTablesMax) {
+      return Fail(absl::InvalidArgumentError(
+          absl::StrCat("--tables: ", word, " is out of range, allowed 1..", kTablesMax, "; give another value")));
     }
-    benchmark::RegisterBenchmark(
-        absl::StrCat("tick/tables:", tables).c_str(),
-        [&library, tables](benchmark::State& state) { BenchmarkTick(state, *library, tables); })
+    const auto run = [&library, &failed, tables](benchmark::State& state) {
+      const absl::Status measured = Measure(*library, tables, &state);
+      if (measured.ok()) return;
+      failed = true;
+      state.SkipWithError(std::string(measured.message()).c_str());
+    };
+    const uint64_t cycles = FLAGS_cycles > 0 ? FLAGS_cycles : std::max<uint64_t>(1, kTablesToVisit / tables);
+    benchmark::RegisterBenchmark(absl::StrCat("tick/tables:", tables).c_str(), run)
+        ->Iterations(static_cast<benchmark::IterationCount>(cycles))
         ->UseManualTime()
-        ->Unit(benchmark::kMicrosecond);
+        ->Unit(benchmark::kMillisecond);
   }
-  if (benchmark::RunSpecifiedBenchmarks() == 0) return 2;
-  return g_failed ? 1 : 0;
+  return benchmark::RunSpecifiedBenchmarks() > 0 && !failed ? 0 : 1;
 }
 
 }  // namespace
