@@ -25,6 +25,10 @@ void Cursor::Advance(registry::TableRegistrationPage* page) {
   if (!resumed_.empty()) PassOverResumed();
 }
 
+bool Cursor::IsFinishedByResumed(absl::string_view key) const {
+  return !resumed_.empty() && std::binary_search(resumed_.begin(), resumed_.end(), registry::Fingerprint(key));
+}
+
 void Cursor::Restart() {
   backlog_.page_.Clear();
   next_.clear();

@@ -64,6 +64,9 @@ class Cursor {
   // empty.
   void Advance(registry::TableRegistrationPage* page);
 
+  // Does the resumed cursor name this key as finished?
+  bool IsFinishedByResumed(absl::string_view key) const;
+
   // Back to the first key. REQUIRES: the backlog is empty.
   void Restart();
 

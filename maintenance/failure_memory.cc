@@ -18,6 +18,13 @@ bool FailureMemory::PassesOver(absl::string_view key, uint64_t value_fingerprint
   return cycle < found->second.due_cycle;
 }
 
+bool FailureMemory::WouldPassOver(absl::string_view key, uint64_t value_fingerprint, uint64_t cycle) const {
+  const std::lock_guard<std::mutex> lock(mutex_);
+  const auto found = entries_.find(key);
+  return found != entries_.end() && found->second.value_fingerprint == value_fingerprint &&
+         cycle < found->second.due_cycle;
+}
+
 uint64_t FailureMemory::Failed(absl::string_view key, uint64_t value_fingerprint, uint64_t cycle, Outcome reason,
                                absl::string_view message) {
   if (backoff_cycles_max_ == 0) return 0;

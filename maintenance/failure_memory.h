@@ -45,6 +45,8 @@ class FailureMemory {
   // Is the table to be passed over in `cycle`? `value_fingerprint` is that of the registration as scanned: another one
   // than at the failure clears the table. Counts as meeting the table.
   bool PassesOver(absl::string_view key, uint64_t value_fingerprint, uint64_t cycle);
+  // The same answer, and nothing remembered of the question.
+  bool WouldPassOver(absl::string_view key, uint64_t value_fingerprint, uint64_t cycle) const;
 
   // The table failed in `cycle`. `message` is cut. Returns how many entries had to leave for want of memory.
   uint64_t Failed(absl::string_view key, uint64_t value_fingerprint, uint64_t cycle, Outcome reason,

@@ -51,15 +51,20 @@ class HeldLock {
 // Engine answers of "I am in trouble, not the table" that end a tick when they come one after another.
 constexpr int kEngineUnavailableMax = 3;
 
-// One tick of a sweep. Functions that return false have ended the tick: ended_by or the status says why.
+using CandidateNamer = std::function<absl::Status(absl::string_view key)>;
+
+// One tick of a sweep, or one dry run. Functions that return false have ended the tick: ended_by or the status says
+// why.
 class ActiveTick {
  public:
   ActiveTick(TableSweep* sweep, TickResult* result)
       : sweep_(*sweep), host_(sweep->host_), budget_(host_.clock, &sweep->limits_), result_(*result) {}
 
   void Perform();
+  void DryRun(const CandidateNamer& name);
   // Writes what is known only at the end, whatever happened.
   void Conclude();
+  void NoteTimes();
 
  private:
   Backlog& backlog() { return sweep_.cursor_.backlog(); }
@@ -80,6 +85,8 @@ class ActiveTick {
 
   bool ScanPage();
   absl::Status ScanOnce();
+  bool ScanPageDry(const registry::TableRegistrationPage** page);
+  absl::StatusOr<bool> TakesAnOperation(const registry::TableRegistrationPage& page, size_t index);
   void SweepBacklog();
   bool Visit(size_t index, bool again);
   bool VisitLocked(size_t index, const TableRef& table);
@@ -116,9 +123,86 @@ void ActiveTick::Conclude() {
   result_.lock_wait_ns = budget_.lock_wait_ns();
   sweep_.cycle_.visited += result_.finished();
   EndCycle();
+  NoteTimes();
+  assert(result_.CountsAddUp());
+}
+
+void ActiveTick::NoteTimes() {
   result_.duration_ns = budget_.ElapsedNs();
   result_.overrun_ns = budget_.OverrunNs();
-  assert(result_.CountsAddUp());
+}
+
+// The path of a tick, for its candidates alone. What it writes to are buffers that each tick overwrites.
+void ActiveTick::DryRun(const CandidateNamer& name) {
+  result_.cycle_number = sweep_.cycle_.number;
+  result_.call_again_ms = sweep_.limits_.interval_ms();
+  if (!GoOn()) return;
+  const bool scans = backlog().empty();
+  const registry::TableRegistrationPage* page = &backlog().page();
+  if (scans && !ScanPageDry(&page)) return;
+  const auto is_finished = [&](size_t index) {
+    return scans ? sweep_.cursor_.IsFinishedByResumed(page->key(index)) : backlog().Next(index) != index;
+  };
+  bool first = true;
+  for (size_t index = 0; index < page->size(); ++index) {
+    if (is_finished(index)) continue;
+    if (!first && !BudgetLeft()) return;
+    first = false;
+    if (!GoOn()) return;
+    absl::Status named = name(page->key(index));
+    if (!named.ok()) {
+      Fail(std::move(named));
+      return;
+    }
+    const absl::StatusOr<bool> operation = TakesAnOperation(*page, index);
+    if (!operation.ok()) {
+      Fail(operation.status());
+      return;
+    }
+    if (*operation) budget_.ChargeOperation();
+  }
+  End(first ? EndedBy::kNothingToDo : EndedBy::kPageDone);
+}
+
+// As ScanPage, with a continuation of its own.
+bool ActiveTick::ScanPageDry(const registry::TableRegistrationPage** page) {
+  registry::TableRegistrationPage& next = sweep_.next_page_;
+  *page = &next;
+  std::string continuation(sweep_.cursor_.continuation());
+  while (true) {
+    ++result_.scan_requests;
+    absl::Status scanned =
+        sweep_.registry_.ScanTablesPage(Call(), continuation, sweep_.limits_.table_page_size(), &next);
+    if (!scanned.ok()) return Fail(std::move(scanned));
+    if (!next.empty()) return true;
+    if (next.end_of_prefix() || next.continuation() == continuation ||
+        result_.scan_requests >= sweep_.limits_.scan_requests_max()) {
+      return End(EndedBy::kNothingToDo);
+    }
+    if (budget_.TimeSpent()) return End(EndedBy::kTime);
+    if (!GoOn()) return false;
+    continuation.assign(next.continuation().data(), next.continuation().size());
+  }
+}
+
+// Would the engine be called for this candidate? An error is a contract violation.
+absl::StatusOr<bool> ActiveTick::TakesAnOperation(const registry::TableRegistrationPage& page, size_t index) {
+  if (sweep_.failures_.WouldPassOver(page.key(index), page.value_fingerprint(index), sweep_.cycle_.number))
+    return false;
+  const absl::StatusOr<TableRef> table = page.table(index);
+  if (!table.ok()) return false;
+  registry::StoredRegistration& stored = sweep_.stored_;
+  const absl::Status read = sweep_.registry_.Get(Call(), page.key(index), &stored);
+  if (IsContractViolation(read)) return read;
+  if (!read.ok()) return false;
+  if (sweep_.limits_.check_drop_markers()) {
+    bool dropping = false;
+    const absl::Status looked = LookForDropMarker(*table, &dropping);
+    if (IsContractViolation(looked)) return looked;
+    if (dropping || !looked.ok()) return false;
+  }
+  if (IsContractViolation(stored.decoded)) return stored.decoded;
+  return stored.decoded.ok();
 }
 
 bool ActiveTick::GoOn() {
@@ -417,21 +501,37 @@ void TableSweep::ExportCursor(std::string* encoded) {
   EncodeCursor(registry_.prefix(), exported_, encoded);
 }
 
+namespace {
+
+// Not thrown by us, but by every container; what was not finished is still in the backlog. Anything else nobody should
+// throw; results are owed all the same.
+template <typename Work>
+void Contain(const Work& work, TickResult* result) {
+  try {
+    work();
+    return;
+  } catch (const std::bad_alloc&) {
+    result->status = absl::ResourceExhaustedError("");
+  } catch (...) {
+    result->status = absl::InternalError("");
+  }
+  result->ended_by = EndedBy::kUnset;
+}
+
+}  // namespace
+
 void TableSweep::Tick(TickResult* result) {
   *result = TickResult();
   ActiveTick tick(this, result);
-  try {
-    tick.Perform();
-  } catch (const std::bad_alloc&) {
-    // Not thrown by us, but by every container; what was not finished is still in the backlog.
-    result->status = absl::ResourceExhaustedError("");
-    result->ended_by = EndedBy::kUnset;
-  } catch (...) {
-    // Nobody should; the tick's event and counts are owed all the same.
-    result->status = absl::InternalError("");
-    result->ended_by = EndedBy::kUnset;
-  }
+  Contain([&] { tick.Perform(); }, result);
   tick.Conclude();
+}
+
+void TableSweep::DryRun(const CandidateNamer& name, TickResult* result) {
+  *result = TickResult();
+  ActiveTick tick(this, result);
+  Contain([&] { tick.DryRun(name); }, result);
+  tick.NoteTimes();
 }
 
 }  // namespace caretaker::maintenance

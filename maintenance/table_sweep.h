@@ -16,9 +16,11 @@
 
 #include <cstddef>
 #include <cstdint>
+#include <functional>
 #include <string>
 #include <vector>
 
+#include "absl/status/status.h"
 #include "absl/strings/string_view.h"
 #include "maintenance/cursor.h"
 #include "maintenance/cursor_codec.h"
@@ -66,6 +68,15 @@ class TableSweep {
   // Runs one tick on this thread and writes what it did to `*result`; blocks as long as the host's functions do. Never
   // throws: out of memory is the tick's status, and the tables that were not finished stay in the backlog.
   void Tick(TickResult* result);
+
+  // Tells `name` the keys of the candidates that the next tick will visit, in order, and changes nothing: no lock, no
+  // operation, no publication; the cursor, the cycle and the failures stay as they are. On a registry that stays as it
+  // is, and where neither cancel, fence, time budget nor a failure comes between, the next tick visits exactly these.
+  // Reads each registration without its lock, to know which take an operation. An error of `name` ends it and is the
+  // status.
+  //
+  // Of `*result` only status, ended_by (the next tick's), cycle_number, scan_requests and the times are written.
+  void DryRun(const std::function<absl::Status(absl::string_view key)>& name, TickResult* result);
 
   // Sets `*encoded` to the exported cursor (cursor_codec.h). REQUIRES: no tick runs.
   void ExportCursor(std::string* encoded);

@@ -7,6 +7,7 @@
 #include <functional>
 #include <memory>
 #include <optional>
+#include <random>
 #include <stdexcept>
 #include <string>
 #include <vector>
@@ -726,6 +727,91 @@ TEST_F(TableSweepTest, HostCallsAreBoundedByThePage) {
     EXPECT_EQ(locks_.attempts.size(), 128u);
     EXPECT_EQ(result_.operations, 128u);
   }
+}
+
+// ---------------------------------------------------------------- dry runs
+
+// Over random registries, page sizes, budgets, failures and drop markers, tick by tick: what a dry run names is what
+// the tick after it visits, and nothing else has changed.
+TEST_F(TableSweepTest, ADryRunNamesExactlyWhatTheNextTickVisits) {
+  std::mt19937 random(20261201);
+  const auto up_to = [&](int max) { return std::uniform_int_distribution<int>(0, max)(random); };
+  uint64_t named_in_all = 0;
+  for (int round = 0; round < 60; ++round) {
+    SCOPED_TRACE(round);
+    testing::InMemoryMetaStore store;
+    testing::CountingMetaStore metastore(&store);
+    testing::FakeEngine engine;
+    const int tables = up_to(30);
+    for (int i = 0; i < tables; ++i) {
+      const std::string name = absl::StrCat("n/t", 100 + i);
+      store.Put("tbl/" + name, up_to(5) == 0 ? "corrupt" : Registration(1));
+      if (up_to(5) == 0) store.Put("drop/" + name, "");
+      if (up_to(5) == 0) engine.failures[name] = absl::InternalError("bug");
+    }
+    SweepHost host{&metastore, &codec_, &locks_, &engine, nullptr, &clock_, true};
+    const std::string page_size = absl::StrCat(1 + up_to(9));
+    const std::string operations = absl::StrCat(up_to(5));
+    const std::vector<GivenSetting> settings = {{Setting::kTablePageSize, SettingSource::kOption, page_size},
+                                                {Setting::kMaxOperations, SettingSource::kOption, operations},
+                                                {Setting::kCheckDropMarkers, SettingSource::kOption, "true"}};
+    TableSweep sweep(host, *MaintenanceLimits::TryNew(settings), "tbl/");
+    for (int tick = 0; tick < 25; ++tick) {
+      std::vector<std::string> named;
+      const size_t operations_before = engine.operations.size();
+      std::string cursor_before, cursor_after;
+      sweep.ExportCursor(&cursor_before);
+      sweep.DryRun(
+          [&](absl::string_view key) {
+            named.emplace_back(key);
+            return absl::OkStatus();
+          },
+          &result_);
+      ASSERT_TRUE(result_.status.ok()) << result_.status;
+      const EndedBy predicted = result_.ended_by;
+      sweep.ExportCursor(&cursor_after);
+      ASSERT_EQ(cursor_before, cursor_after);
+      ASSERT_EQ(engine.operations.size(), operations_before);
+      ASSERT_EQ(locks_.open(), 0u);
+      sweep.Tick(&result_);
+      ASSERT_EQ(result_.finished(), named.size()) << EventText(result_);
+      ASSERT_EQ(result_.ended_by, predicted) << EventText(result_);
+      std::vector<std::string> maintained;
+      for (size_t i = operations_before; i < engine.operations.size(); ++i) {
+        maintained.push_back("tbl/" + engine.operations[i].table);
+      }
+      for (const std::string& key : maintained) ASSERT_THAT(named, ::testing::Contains(key));
+      ASSERT_TRUE(std::is_sorted(named.begin(), named.end()));
+      named_in_all += named.size();
+    }
+  }
+  EXPECT_GT(named_in_all, 3000u);
+}
+
+TEST_F(TableSweepTest, ADryRunLeavesARejectedContinuationToTheTick) {
+  PutTables({"a", "b"});
+  Set(Setting::kTablePageSize, 1);
+  Tick();
+  metastore_.scan_answers = {absl::OutOfRangeError("moved")};
+  sweep_->DryRun([](absl::string_view) { return absl::OkStatus(); }, &result_);
+  EXPECT_EQ(result_.status.code(), absl::StatusCode::kOutOfRange);
+  EXPECT_EQ(sweep_->cycle().restarted, 0u);
+  EXPECT_THAT(Tick().status.ok(), true);
+  EXPECT_THAT(engine_.tables(), ElementsAre("n/a", "n/b"));
+}
+
+TEST_F(TableSweepTest, ADryRunPassesOverWhatAResumedCursorNames) {
+  PutTables({"a", "b", "c"});
+  SweepHost host{&metastore_, &codec_, &locks_, &engine_, nullptr, &clock_, true};
+  TableSweep sweep(host, *MaintenanceLimits::TryNew({}), "tbl/", {"", {registry::Fingerprint("tbl/n/b")}});
+  std::vector<std::string> named;
+  sweep.DryRun(
+      [&](absl::string_view key) {
+        named.emplace_back(key);
+        return absl::OkStatus();
+      },
+      &result_);
+  EXPECT_THAT(named, ElementsAre("tbl/n/a", "tbl/n/c"));
 }
 
 // ---------------------------------------------------------------- found by a review

@@ -35,8 +35,9 @@ constexpr maintenance_descriptor kDescriptor = {
     MAINTENANCE_ABI_VERSION,
     "caretaker",
     "0.1.0",
-    MAINTENANCE_CAPABILITY_CURSOR_EXPORT | MAINTENANCE_CAPABILITY_REPORT | MAINTENANCE_CAPABILITY_FAILURE_MEMORY |
-        MAINTENANCE_CAPABILITY_BUILT_IN_CODEC | MAINTENANCE_CAPABILITY_CONTAINMENT,
+    MAINTENANCE_CAPABILITY_CURSOR_EXPORT | MAINTENANCE_CAPABILITY_DRY_RUN | MAINTENANCE_CAPABILITY_REPORT |
+        MAINTENANCE_CAPABILITY_FAILURE_MEMORY | MAINTENANCE_CAPABILITY_BUILT_IN_CODEC |
+        MAINTENANCE_CAPABILITY_CONTAINMENT,
     MAINTENANCE_KEY_SIZE_MAX,
     MAINTENANCE_VALUE_SIZE_MAX,
     MAINTENANCE_CONTINUATION_SIZE_MAX,
@@ -101,11 +102,6 @@ int32_t Deliver(const maintenance_instance* instance, const maintenance_bytes_si
   return code == MAINTENANCE_OK ? answer : code;
 }
 
-absl::Status Unimplemented(absl::string_view function, absl::string_view capability) {
-  return absl::UnimplementedError(
-      absl::StrCat(function, ": this plugin does not declare ", capability, "; ask maintenance_describe first"));
-}
-
 absl::Status Tick(const maintenance_tick_context& arguments, maintenance_tick_context* results) {
   if (absl::Status checked = CheckInstance(arguments.instance); !checked.ok()) return checked;
   Instance& instance = *arguments.instance->instance;
@@ -113,8 +109,12 @@ absl::Status Tick(const maintenance_tick_context& arguments, maintenance_tick_co
     return absl::InvalidArgumentError(absl::StrCat("flags: ", arguments.flags, " has unknown bits, allowed ",
                                                    MAINTENANCE_TICK_DRY_RUN, "; clear them"));
   }
-  if ((arguments.flags & MAINTENANCE_TICK_DRY_RUN) != 0) return Unimplemented("tick", "DRY_RUN");
-  return instance.Tick(results);
+  if ((arguments.flags & MAINTENANCE_TICK_DRY_RUN) == 0) return instance.Tick(results);
+  maintenance_bytes_sink sink;
+  if (!boundary::ReadStruct(arguments.dry_run_sink, sizeof(sink), &sink) || sink.bytes == nullptr) {
+    return absl::InvalidArgumentError("dry_run_sink: NULL, too small or without its function; set all of it");
+  }
+  return instance.DryRun(sink, results);
 }
 
 }  // namespace

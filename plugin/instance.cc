@@ -9,6 +9,7 @@
 #include "plugin/boundary.h"
 #include "plugin/event_log.h"
 #include "plugin/flags.h"
+#include "plugin/host_call.h"
 #include "plugin/settings.h"
 #include "plugin/tick_context.h"
 #include "registry/contract_violation.h"
@@ -96,11 +97,27 @@ Instance::Instance(const HostTables& host, const maintenance::MaintenanceLimits&
 
 bool Instance::InCreatingProcess() const { return getpid() == pid_; }
 
+absl::Status Instance::TurnAway(maintenance_tick_context* host_context) const {
+  host_context->call_again_ms = limits_.interval_ms();
+  return absl::UnavailableError("tick: another one is running on this instance, allowed is one; call again later");
+}
+
+absl::Status Instance::DryRun(const maintenance_bytes_sink& host_sink, maintenance_tick_context* host_context) {
+  if (busy_.exchange(true, std::memory_order_acquire)) return TurnAway(host_context);
+  const BusyUntilReturn release(&busy_);
+  // Not result_, which the report of the last tick is made of.
+  maintenance::TickResult result;
+  const auto name = [&](absl::string_view key) {
+    return CallHost("dry_run_sink",
+                    [&](maintenance_error*) { return host_sink.bytes(host_sink.context, boundary::ToBytes(key)); });
+  };
+  sweep_->DryRun(name, &result);
+  WriteTickResult(result, host_context);
+  return result.status;
+}
+
 absl::Status Instance::Tick(maintenance_tick_context* host_context) {
-  if (busy_.exchange(true, std::memory_order_acquire)) {
-    host_context->call_again_ms = limits_.interval_ms();
-    return absl::UnavailableError("tick: another one is running on this instance, allowed is one; call again later");
-  }
+  if (busy_.exchange(true, std::memory_order_acquire)) return TurnAway(host_context);
   const BusyUntilReturn release(&busy_);
   sweep_->Tick(&result_);
   try {

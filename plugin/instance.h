@@ -37,6 +37,10 @@ class Instance {
   // struct. Returns the tick's status. Emits exactly one event, unless it returns Unavailable for a second tick.
   absl::Status Tick(maintenance_tick_context* host_context);
 
+  // Names the next tick's candidates to the host's sink, and changes nothing; see TableSweep::DryRun. As Tick
+  // otherwise, but emits no event.
+  absl::Status DryRun(const maintenance_bytes_sink& host_sink, maintenance_tick_context* host_context);
+
   // As maintenance_forget_failures, for one table, or for all when both names are empty.
   absl::Status ForgetFailures(absl::string_view table_namespace, absl::string_view table_name);
   maintenance_settings Settings() const;
@@ -53,6 +57,8 @@ class Instance {
   Instance(const HostTables& host, const maintenance::MaintenanceLimits& limits, absl::string_view prefix,
            maintenance::CursorState resumed);
 
+  // What a second tick is told.
+  absl::Status TurnAway(maintenance_tick_context* host_context) const;
   // Tells the host, or glog, about result_. An error: the host's log function broke a rule.
   absl::Status EmitEvent(const maintenance_tick_context* context);
 

@@ -466,7 +466,11 @@ typedef struct maintenance_settings {
 #define MAINTENANCE_ENDED_BY_ENGINE_UNAVAILABLE 6 /* Three UNAVAILABLE or RESOURCE_EXHAUSTED in a row. */
 #define MAINTENANCE_ENDED_BY_NOTHING_TO_DO 7      /* No candidate was found. */
 
-/* tick_context.flags: name the candidates to dry_run_sink, in order, and change nothing. */
+/* tick_context.flags: a dry run. Names the keys of the candidates that the next tick will visit to dry_run_sink, in
+ * order, one call each, and changes nothing: no lock, no operation, no publication, no event; cursor, cycle and
+ * failures stay as they are. On a registry that stays as it is, and without cancel, fence, time budget or failures, the
+ * next tick visits exactly these [P-11]. Written then are status (also what the sink returned), ended_by (the next
+ * tick's), cycle_number, scan_requests, duration_ns, overrun_ns and error; the other results are 0. */
 #define MAINTENANCE_TICK_DRY_RUN 0x1u
 
 /* Arguments and results of one tick. The host sets the members marked [in] and zeroes the rest; the plugin writes the

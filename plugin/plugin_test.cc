@@ -367,17 +367,65 @@ TEST_F(PluginTest, ASecondTickIsTurnedAwayWithoutAnEvent) {
   EXPECT_THAT(host_.events, SizeIs(1));
 }
 
-TEST_F(PluginTest, FunctionsOfLaterReleasesSayThatTheyAreNotThere) {
+TEST_F(PluginTest, UnknownFlagsOfATickAreRefused) {
   ASSERT_EQ(Create(), MAINTENANCE_OK);
-  const uint64_t capabilities = Plugin().describe()->capabilities;
-  EXPECT_EQ(capabilities & MAINTENANCE_CAPABILITY_DRY_RUN, 0u);
   tick_ = Sized<maintenance_tick_context>();
   tick_.instance = instance_;
-  tick_.flags = MAINTENANCE_TICK_DRY_RUN;
-  EXPECT_EQ(Plugin().tick(&tick_), MAINTENANCE_UNIMPLEMENTED);
   tick_.flags = 0x40;
   EXPECT_EQ(Plugin().tick(&tick_), MAINTENANCE_INVALID_ARGUMENT);
   EXPECT_THAT(host_.calls, IsEmpty());
+}
+
+TEST_F(PluginTest, ADryRunNamesWhatTheNextTickVisits) {
+  EXPECT_NE(Plugin().describe()->capabilities & MAINTENANCE_CAPABILITY_DRY_RUN, 0u);
+  for (const char* name : {"a", "b", "c", "d"}) host_.entries[std::string("tbl/n/") + name] = Registration(1);
+  host_.entries["tbl/n/b"] = "corrupt";
+  SetOption("maintenance_max_operations", "2");
+  ASSERT_EQ(Create(), MAINTENANCE_OK);
+  std::vector<std::string> named;
+  auto sink = Sized<maintenance_bytes_sink>();
+  sink.context = &named;
+  sink.bytes = [](void* context, maintenance_bytes key) -> int32_t {
+    static_cast<std::vector<std::string>*>(context)->emplace_back(key.data, key.size);
+    return MAINTENANCE_OK;
+  };
+  const auto dry_run = [&] {
+    named.clear();
+    tick_ = Sized<maintenance_tick_context>();
+    tick_.instance = instance_;
+    tick_.flags = MAINTENANCE_TICK_DRY_RUN;
+    tick_.dry_run_sink = &sink;
+    return Plugin().tick(&tick_);
+  };
+  ASSERT_EQ(dry_run(), MAINTENANCE_OK) << tick_.error.message;
+  // b takes no operation, so c is reached; d waits.
+  EXPECT_THAT(named, ElementsAre("tbl/n/a", "tbl/n/b", "tbl/n/c"));
+  EXPECT_EQ(tick_.ended_by, MAINTENANCE_ENDED_BY_OPERATIONS);
+  EXPECT_EQ(tick_.tick_number, 0u);
+  EXPECT_EQ(tick_.cycle_number, 1u);
+  EXPECT_EQ(Outcomes(), 0u);
+  EXPECT_EQ(host_.calls["lock"] + host_.calls["maintain"] + host_.calls["compare_and_set"], 0u);
+  EXPECT_THAT(host_.events, IsEmpty());
+  const std::vector<std::string> first = named;
+  ASSERT_EQ(dry_run(), MAINTENANCE_OK);
+  EXPECT_EQ(named, first) << "it changes nothing";
+  ASSERT_EQ(Tick(), MAINTENANCE_OK);
+  EXPECT_EQ(tick_.tick_number, 1u);
+  EXPECT_EQ(Outcomes(), 3u);
+  EXPECT_THAT(host_.maintained, ElementsAre("n/a@1", "n/c@1"));
+  ASSERT_EQ(dry_run(), MAINTENANCE_OK);
+  EXPECT_THAT(named, ElementsAre("tbl/n/d"));
+  EXPECT_EQ(tick_.ended_by, MAINTENANCE_ENDED_BY_PAGE_DONE);
+
+  sink.bytes = [](void*, maintenance_bytes) -> int32_t { return MAINTENANCE_DATA_LOSS; };
+  EXPECT_EQ(dry_run(), MAINTENANCE_DATA_LOSS);
+  sink.bytes = [](void*, maintenance_bytes) -> int32_t { throw 1; };
+  EXPECT_EQ(dry_run(), MAINTENANCE_INTERNAL);
+  EXPECT_THAT(tick_.error.message, StartsWith("dry_run_sink: let an exception out"));
+  sink.bytes = nullptr;
+  EXPECT_EQ(dry_run(), MAINTENANCE_INVALID_ARGUMENT);
+  ASSERT_EQ(Tick(), MAINTENANCE_OK) << tick_.error.message;
+  EXPECT_THAT(host_.maintained, ElementsAre("n/a@1", "n/c@1", "n/d@1"));
 }
 
 TEST_F(PluginTest, ASavedCursorTakesTheWalkUpAfterEveryRestart) {

@@ -8,6 +8,7 @@
 #include <limits>
 #include <string_view>
 
+#include "absl/strings/match.h"
 #include "absl/strings/str_cat.h"
 #include "registry/metastore.h"
 #include "registry/need_memory.h"
@@ -38,7 +39,9 @@ absl::Status CorruptField(Field field, absl::string_view what) {
 
 absl::Status FromParser(error_code error) {
   if (error == simdjson::MEMALLOC) return absl::ResourceExhaustedError("registration: out of memory while decoding");
-  return Corrupt(absl::StrCat("not a JSON object that ends where the value ends, ", simdjson::error_message(error)));
+  absl::string_view words = simdjson::error_message(error);
+  if (absl::EndsWith(words, ".")) words.remove_suffix(1);
+  return Corrupt(absl::StrCat("not a JSON object that ends where the value ends (", words, ")"));
 }
 
 bool IsSpace(char c) { return c == ' ' || c == '\t' || c == '\n' || c == '\r'; }

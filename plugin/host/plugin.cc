@@ -99,6 +99,25 @@ absl::Status Plugin::Tick(maintenance_tick_context* results) {
   return boundary::ToStatus(library_.tick(results), &results->error);
 }
 
+absl::Status Plugin::DryRun(std::vector<std::string>* keys, maintenance_tick_context* results) {
+  keys->clear();
+  auto sink = boundary::Sized<maintenance_bytes_sink>();
+  sink.context = keys;
+  sink.bytes = [](void* context, maintenance_bytes key) -> int32_t {
+    try {
+      static_cast<std::vector<std::string>*>(context)->emplace_back(key.data, key.size);
+      return MAINTENANCE_OK;
+    } catch (...) {
+      return MAINTENANCE_RESOURCE_EXHAUSTED;
+    }
+  };
+  *results = boundary::Sized<maintenance_tick_context>();
+  results->instance = instance_;
+  results->flags = MAINTENANCE_TICK_DRY_RUN;
+  results->dry_run_sink = &sink;
+  return boundary::ToStatus(library_.tick(results), &results->error);
+}
+
 maintenance_settings Plugin::Settings() const {
   auto settings = boundary::Sized<maintenance_settings>();
   library_.get_settings(instance_, &settings);

@@ -62,6 +62,9 @@ class Plugin {
 
   // Runs one tick on this thread and writes its results to `*results`, of which no member need be set before.
   absl::Status Tick(maintenance_tick_context* results);
+  // Sets `*keys` to those of the candidates that the next tick will visit, and changes nothing; see
+  // MAINTENANCE_TICK_DRY_RUN. At most a page of them.
+  absl::Status DryRun(std::vector<std::string>* keys, maintenance_tick_context* results);
   maintenance_settings Settings() const;
   // One JSON document.
   absl::StatusOr<std::string> Report() const;

@@ -132,6 +132,17 @@ TEST_F(KitTest, ACancelledLockWaitEndsTheTick) {
   EXPECT_TRUE(locks_.Unlock(handle).ok());
 }
 
+TEST_F(KitTest, ADryRunNamesThePageAndChangesNothing) {
+  for (const char* name : {"a", "b"}) store_.Put(std::string("tbl/n/") + name, kRegistration);
+  auto plugin = Create();
+  ASSERT_TRUE(plugin.ok()) << plugin.status();
+  std::vector<std::string> keys = {"what was there"};
+  ASSERT_TRUE((*plugin)->DryRun(&keys, &tick_).ok()) << tick_.error.message;
+  EXPECT_THAT(keys, ::testing::ElementsAre("tbl/n/a", "tbl/n/b"));
+  EXPECT_TRUE(engine_.operations.empty());
+  EXPECT_TRUE(log_.texts.empty());
+}
+
 TEST_F(KitTest, WhatIsMissingIsRefused) {
   const auto library = PluginLibrary::Load(std::getenv("MAINTENANCE_PLUGIN"));
   ASSERT_TRUE(library.ok());

@@ -1,6 +1,7 @@
 // The reference host: a server on one RocksDB that maintains its tables through a loaded plugin.
 //
-//   maintenance_host --plugin=PATH --db=PATH [--cycles=N] [--seed_tables=N] [--quiet] [--help] [plugin flags]
+//   maintenance_host --plugin=PATH --db=PATH [--cycles=N] [--seed_tables=N] [--dry_run] [--quiet] [--help] [plugin
+//   flags]
 //
 // Read it from the bottom up: Main is what every host does before it serves, Serve what it keeps while it does. Ticks
 // run on the main thread; one more thread receives signals, and one watches over the operation that runs.
@@ -13,6 +14,7 @@
 #include <exception>
 #include <memory>
 #include <string>
+#include <vector>
 
 #include "absl/status/status.h"
 #include "absl/status/statusor.h"
@@ -21,6 +23,7 @@
 #include "plugin/host/plugin.h"
 #include "plugin/host/table_lock_map.h"
 #include "registry/rocksdb_metastore.h"
+#include "registry/table_ref.h"
 #include "testing/host/console.h"
 #include "testing/host/cycle_progress.h"
 #include "testing/host/database.h"
@@ -123,6 +126,18 @@ TickLoopEnd RunInstance(const Options& options, const Database& database, host::
   return end;
 }
 
+// Prints what the next tick would visit.
+int PrintDryRun(host::Plugin* plugin, Console* console) {
+  std::vector<std::string> keys;
+  maintenance_tick_context tick;
+  const absl::Status named = plugin->DryRun(&keys, &tick);
+  if (!named.ok()) return Fail(console, kRunTimeError, named);
+  for (const std::string& key : keys) console->Print(registry::Printable(key));
+  console->Note(absl::StrCat(keys.size(), " tables would be visited; nothing was changed"));
+  const absl::Status printed = console->Flush();
+  return printed.ok() ? 0 : Fail(console, kRunTimeError, printed);
+}
+
 // Opens, maintains, sums up. What it makes goes away in reverse order, the database last.
 int Serve(const Options& options, const host::PluginLibrary& library, StopSwitch* stop, StopSignals* signals,
           Console* console) {
@@ -134,7 +149,7 @@ int Serve(const Options& options, const host::PluginLibrary& library, StopSwitch
       registry::RocksDbMetaStore::Create(database.db(), database.registry());
   if (!metastore.ok()) return Fail(console, kRunTimeError, metastore.status());
   signals->set_phase("counting the entries of all files");
-  const DatabaseSize before = SizeOf(database, *stop, console);
+  const DatabaseSize before = options.dry_run ? DatabaseSize() : SizeOf(database, *stop, console);
 
   host::TableLockMap locks;
   RocksDbEngine engine(database.db(), database.data(),
@@ -150,6 +165,7 @@ int Serve(const Options& options, const host::PluginLibrary& library, StopSwitch
       host::Plugin::Create(library, {metastore->get(), &locks, &observed, stop, &log}, {});
   if (!plugin.ok()) return Fail(console, kRunTimeError, plugin.status());
 
+  if (options.dry_run) return PrintDryRun(plugin->get(), console);
   console->Note(
       absl::StrCat("serving ", options.db, " with ", library.descriptor().name, " ", library.descriptor().version));
   signals->set_phase("a compaction is in its first flush, or waits behind another one");

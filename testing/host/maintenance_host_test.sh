@@ -33,6 +33,13 @@ said '^entries: +13440 before, +2670 after$'
 said '^ticks: +1, 0 failed, 1 whole cycles$'
 said '^tick 1 cycle 1 scanned 40 maintained 30 unchanged 10 backlog 0 ended_by page_done [0-9.]+ ms$'
 
+# A dry run names what the next tick visits, and leaves every table file as it is.
+table_files > "$work/before"
+expect_exit 0 '^40 tables would be visited; nothing was changed$' --plugin="$plugin" --db="$db" --dry_run
+[[ $(grep -c '^tbl/sample' "$work/out") == 40 ]] || fail "--dry_run: not 40 keys"
+expect_exit 0 '^tbl/sample0/table00000005$' --plugin="$plugin" --db="$db" --dry_run --maintenance_table_page_size=2
+[[ $(wc -l < "$work/out") == 3 ]] || fail "--dry_run: not a page"
+
 # An idle cycle rewrites nothing. (Opening the database flushes the registry's log: look from then on.)
 expect_exit 0 '^  unchanged +40$' --plugin="$plugin" --db="$db" --cycles=1
 table_files > "$work/before"

@@ -23,6 +23,7 @@ struct Options {
   uint64_t garbage_threshold_percent = 0;
   uint64_t garbage_walk_entries_max = 0;
   bool quiet = false;
+  bool dry_run = false;
 };
 
 // The value of the last --plugin=PATH or --plugin PATH before a `--`, spelled with one dash or two; empty without one.
