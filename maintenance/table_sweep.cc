@@ -97,7 +97,7 @@ class ActiveTick {
   bool Finish(size_t index, Outcome outcome, const absl::Status& why = absl::OkStatus());
   void Remember(absl::string_view key, Outcome outcome, const absl::Status& why);
   bool FinishAndFail(size_t index, Outcome outcome, absl::Status violation);
-  void EndCycle();
+  void AccountForCycle();
 
   TableSweep& sweep_;
   const SweepHost& host_;
@@ -105,14 +105,17 @@ class ActiveTick {
   TickResult& result_;
   std::optional<uint64_t> fence_token_;
   int engine_unavailable_ = 0;
+  bool continuation_moved_ = false;
   uint64_t fingerprint_ = 0;  // Of the bytes of the candidate at hand that were seen last.
 };
 
 void ActiveTick::Perform() {
   result_.tick_number = ++sweep_.ticks_;
-  result_.cycle_number = sweep_.cycle_.number;
+  result_.cycle_number = sweep_.cycle().number;
+  result_.last_cycle_visited = sweep_.cycle().last_visited;
   result_.backlog_before = backlog().size();
   result_.call_again_ms = sweep_.limits_.interval_ms();
+  sweep_.cycles_.TickBegins(host_.clock->NowNs());
   if (!GoOn()) return;
   if (backlog().empty() && !ScanPage()) return;
   if (!backlog().empty()) SweepBacklog();
@@ -121,20 +124,20 @@ void ActiveTick::Perform() {
 void ActiveTick::Conclude() {
   result_.backlog_after = backlog().size();
   result_.lock_wait_ns = budget_.lock_wait_ns();
-  sweep_.cycle_.visited += result_.finished();
-  EndCycle();
+  AccountForCycle();
   NoteTimes();
   assert(result_.CountsAddUp());
 }
 
 void ActiveTick::NoteTimes() {
   result_.duration_ns = budget_.ElapsedNs();
+  sweep_.visits_.Rest(budget_.LastNowNs());
   result_.overrun_ns = budget_.OverrunNs();
 }
 
 // The path of a tick, for its candidates alone. What it writes to are buffers that each tick overwrites.
 void ActiveTick::DryRun(const CandidateNamer& name) {
-  result_.cycle_number = sweep_.cycle_.number;
+  result_.cycle_number = sweep_.cycle().number;
   result_.call_again_ms = sweep_.limits_.interval_ms();
   if (!GoOn()) return;
   const bool scans = backlog().empty();
@@ -187,7 +190,7 @@ bool ActiveTick::ScanPageDry(const registry::TableRegistrationPage** page) {
 
 // Would the engine be called for this candidate? An error is a contract violation.
 absl::StatusOr<bool> ActiveTick::TakesAnOperation(const registry::TableRegistrationPage& page, size_t index) {
-  if (sweep_.failures_.WouldPassOver(page.key(index), page.value_fingerprint(index), sweep_.cycle_.number))
+  if (sweep_.failures_.WouldPassOver(page.key(index), page.value_fingerprint(index), sweep_.cycle().number))
     return false;
   const absl::StatusOr<TableRef> table = page.table(index);
   if (!table.ok()) return false;
@@ -258,6 +261,7 @@ absl::Status ActiveTick::ScanOnce() {
   registry::TableRegistrationPage& page = sweep_.next_page_;
   ++result_.scan_requests;
   const int64_t started_ns = budget_.ElapsedNs();
+  sweep_.visits_.Enter(Phase::kScan, budget_.LastNowNs());
   absl::Status scanned =
       sweep_.registry_.ScanTablesPage(Call(), cursor.continuation(), sweep_.limits_.table_page_size(), &page);
   result_.scan_ns += budget_.ElapsedNs() - started_ns;
@@ -268,6 +272,7 @@ absl::Status ActiveTick::ScanOnce() {
   }
   if (scanned.ok()) {
     sweep_.busy_.reserve(page.size());
+    continuation_moved_ = continuation_moved_ || page.end_of_prefix() || page.continuation() != cursor.continuation();
     cursor.Advance(&page);
   } else if (restart) {
     // This continuation leads nowhere: keeping it would fail every tick from now on.
@@ -296,7 +301,8 @@ void ActiveTick::SweepBacklog() {
 // Takes one candidate. With `again` it was busy before: a lock that is still held is its outcome.
 bool ActiveTick::Visit(size_t index, bool again) {
   fingerprint_ = backlog().page().value_fingerprint(index);
-  if (!again && sweep_.failures_.PassesOver(backlog().page().key(index), fingerprint_, sweep_.cycle_.number)) {
+  sweep_.visits_.Begin(backlog().page().key(index), budget_.LastNowNs());
+  if (!again && sweep_.failures_.PassesOver(backlog().page().key(index), fingerprint_, sweep_.cycle().number)) {
     return Finish(index, Outcome::kBackedOff);
   }
   const absl::StatusOr<TableRef> table = backlog().page().table(index);
@@ -304,6 +310,7 @@ bool ActiveTick::Visit(size_t index, bool again) {
   if (!GoOn()) return false;
   const int64_t wait_ns = again ? 0 : budget_.LockWaitNs();
   const int64_t started_ns = budget_.ElapsedNs();
+  sweep_.visits_.Enter(Phase::kLock, budget_.LastNowNs());
   LockOutcome outcome = LockOutcome::kBusy;
   uint64_t handle = 0;
   const absl::Status locked = host_.locks->Lock(table->table_namespace, table->table_name, wait_ns, &outcome, &handle);
@@ -326,6 +333,7 @@ bool ActiveTick::VisitLocked(size_t index, const TableRef& table) {
   if (!GoOn()) return false;
   const Backlog& candidates = backlog();
   registry::StoredRegistration& stored = sweep_.stored_;
+  sweep_.visits_.Enter(Phase::kRead, budget_.LastNowNs());
   const absl::Status read = sweep_.registry_.Get(Call(), candidates.page().key(index), &stored);
   if (IsContractViolation(read)) return FinishAndFail(index, Outcome::kReadFailed, read);
   if (absl::IsNotFound(read)) return Finish(index, Outcome::kGone);
@@ -367,6 +375,7 @@ bool ActiveTick::Operate(size_t index, const TableRef& table) {
   ++result_.operations;
   budget_.ChargeOperation();
   const int64_t started_ns = budget_.ElapsedNs();
+  sweep_.visits_.Enter(Phase::kOperation, budget_.LastNowNs());
   OperationResult operation;
   const absl::Status maintained = host_.engine->Maintain({budget_.OperationNs(), fence_token_}, generation, &operation);
   result_.engine_ns += budget_.ElapsedNs() - started_ns;
@@ -403,6 +412,7 @@ bool ActiveTick::Publish(size_t index, uint64_t version) {
     Finish(index, Outcome::kFenced);
     return false;
   }
+  sweep_.visits_.Enter(Phase::kPublication, budget_.LastNowNs());
   Publication publication = Publication::kUnknown;
   absl::Status published = sweep_.registry_.PublishVersion(Call(), key, stored, version, &publication);
   if (IsContractViolation(published)) {
@@ -432,6 +442,7 @@ bool ActiveTick::Publish(size_t index, uint64_t version) {
 bool ActiveTick::Finish(size_t index, Outcome outcome, const absl::Status& why) {
   ++result_.outcomes[static_cast<size_t>(outcome)];
   backlog().Finish(index);
+  sweep_.visits_.Finish(backlog().page().key(index), outcome, sweep_.cycle().number, budget_.LastNowNs());
   Remember(backlog().page().key(index), outcome, why);
   if (!EndedWell(outcome) && result_.samples.size() < TickResult::kSamplesMax) {
     result_.samples.push_back(
@@ -461,7 +472,7 @@ void ActiveTick::Remember(absl::string_view key, Outcome outcome, const absl::St
       return;
   }
   if (IsContractViolation(why)) return;
-  result_.failures_evicted += failures.Failed(key, fingerprint_, sweep_.cycle_.number, outcome,
+  result_.failures_evicted += failures.Failed(key, fingerprint_, sweep_.cycle().number, outcome,
                                               registry::Printable(why.message(), FailureMemory::kMessageSizeMax));
 }
 
@@ -470,20 +481,29 @@ bool ActiveTick::FinishAndFail(size_t index, Outcome outcome, absl::Status viola
   return Fail(std::move(violation));
 }
 
-void ActiveTick::EndCycle() {
-  CycleStatus& cycle = sweep_.cycle_;
-  if (result_.cycle_restarted) {
-    ++cycle.restarted;
-    ++cycle.number;
-    cycle.visited = 0;
-  } else if (backlog().empty() && sweep_.cursor_.end_of_prefix()) {
-    result_.cycle_completed = true;
-    sweep_.failures_.EndCycle(cycle.number);
-    ++cycle.completed;
-    ++cycle.number;
-    cycle.last_visited = cycle.visited;
-    cycle.visited = 0;
+void ActiveTick::AccountForCycle() {
+  CycleAccounting::TickEnd end;
+  end.visited = result_.finished();
+  end.continuation_moved = continuation_moved_;
+  end.held_back = result_.ended_by == EndedBy::kCancelled || result_.ended_by == EndedBy::kFenced;
+  end.restarted = result_.cycle_restarted;
+  end.completed = !end.restarted && backlog().empty() && sweep_.cursor_.end_of_prefix();
+  result_.cycle_completed = end.completed;
+  result_.cycle_visited = sweep_.cycle().visited + end.visited;
+  if (end.completed) {
+    sweep_.failures_.EndCycle(sweep_.cycle().number);
     sweep_.cursor_.Restart();
+  }
+  result_.cycle_short = sweep_.cycles_.TickEnds(end, host_.clock->NowNs());
+  result_.stalled_ticks = sweep_.cycles_.StalledTicks();
+  if (result_.stalled_ticks == 0) return;
+  try {
+    const size_t front = backlog().Next(0);
+    const absl::string_view place = backlog().empty() ? sweep_.cursor_.continuation() : backlog().page().key(front);
+    result_.stalled_at = absl::StrCat(backlog().empty() ? "the page from " : "the table ",
+                                      registry::Printable(place, TickResult::kSampleKeySizeMax));
+  } catch (const std::bad_alloc&) {
+    // The count says it all the same.
   }
 }
 

@@ -7,7 +7,7 @@
 //   4. For each, unless it sits out its failures: lock, ask again, read again, maintain exactly that
 //      generation, ask for the right to act, publish by compare-and-set, unlock.  Visit, VisitLocked, Operate, Publish
 //   5. Tables that were busy are tried once more, without waiting.                                     SweepBacklog
-//   6. The end of the prefix with an empty backlog ends the cycle.                                     EndCycle
+//   6. The end of the prefix with an empty backlog ends the cycle.                                     AccountForCycle
 //
 // Bounds: at most table_page_size entries, scan_requests_max scan requests and max_operations operations a tick, one
 // table lock at a time, one page in memory. Nothing grows with the registry.
@@ -24,12 +24,14 @@
 #include "absl/strings/string_view.h"
 #include "maintenance/cursor.h"
 #include "maintenance/cursor_codec.h"
+#include "maintenance/cycle_accounting.h"
 #include "maintenance/engine.h"
 #include "maintenance/failure_memory.h"
 #include "maintenance/host_control.h"
 #include "maintenance/maintenance_limits.h"
 #include "maintenance/table_locks.h"
 #include "maintenance/tick_result.h"
+#include "maintenance/visit_log.h"
 #include "registry/metastore.h"
 #include "registry/registration_codec.h"
 #include "registry/table_registration_page.h"
@@ -47,15 +49,6 @@ struct SweepHost {
   Clock* clock = nullptr;
   // False: the engine publishes new versions itself, and a changed table is maintained.
   bool publishes = true;
-};
-
-// Where the walk over the registry is.
-struct CycleStatus {
-  uint64_t number = 1;        // Of the cycle that the next tick works in.
-  uint64_t visited = 0;       // Tables that ended in an outcome in it.
-  uint64_t completed = 0;     // Cycles completed so far.
-  uint64_t last_visited = 0;  // Tables visited in the last complete cycle.
-  uint64_t restarted = 0;     // Cycles broken off because the metastore did not accept their continuation.
 };
 
 // Thread-safety: one thread at a time.
@@ -81,10 +74,12 @@ class TableSweep {
   // Sets `*encoded` to the exported cursor (cursor_codec.h). REQUIRES: no tick runs.
   void ExportCursor(std::string* encoded);
 
-  const CycleStatus& cycle() const { return cycle_; }
+  const CycleStatus& cycle() const { return cycles_.status(); }
   // May be used on any thread, also during a tick.
   FailureMemory& failures() { return failures_; }
   const FailureMemory& failures() const { return failures_; }
+  // May be used on any thread, also during a tick.
+  const VisitLog& visits() const { return visits_; }
   size_t backlog_size() const { return cursor_.backlog().size(); }
 
  private:
@@ -94,8 +89,9 @@ class TableSweep {
   const MaintenanceLimits limits_;
   registry::TableRegistry registry_;
   Cursor cursor_;
-  CycleStatus cycle_;
+  CycleAccounting cycles_;
   FailureMemory failures_;
+  VisitLog visits_;
   uint64_t ticks_ = 0;
 
   // Kept between ticks for their memory only.

@@ -32,6 +32,12 @@ class TickBudget {
     return elapsed_ns_ = std::max(elapsed_ns_, std::min(since_ns, kElapsedNsMax));
   }
 
+  // The clock's own time at the last ElapsedNs, without asking it again.
+  int64_t LastNowNs() const {
+    int64_t now_ns = 0;
+    return __builtin_add_overflow(started_ns_, elapsed_ns_, &now_ns) ? started_ns_ : now_ns;
+  }
+
   // Nanoseconds left of the tick, at least 0; absent: the tick has no such bound.
   std::optional<int64_t> TimeLeftNs() {
     const int64_t budget_ns = limits_->value(Setting::kTickBudgetMs) * kNsPerMs;

@@ -9,6 +9,8 @@ std::string EventText(const TickResult& result) {
       "maintenance tick=", result.tick_number, " cycle=", result.cycle_number,
       " status=", absl::StatusCodeToString(result.status.code()), " ended_by=", EndedByName(result.ended_by),
       " cycle_completed=", result.cycle_completed, " cycle_restarted=", result.cycle_restarted,
+      " cycle_short=", result.cycle_short, " cycle_visited=", result.cycle_visited,
+      " last_cycle_visited=", result.last_cycle_visited, " stalled_ticks=", result.stalled_ticks,
       " backlog_before=", result.backlog_before, " scanned=", result.scanned, " backlog_after=", result.backlog_after,
       " scan_requests=", result.scan_requests, " operations=", result.operations);
   for (size_t i = 0; i < kOutcomeCount; ++i) {
@@ -23,6 +25,7 @@ std::string EventText(const TickResult& result) {
     const absl::string_view message = result.status.message();
     absl::StrAppend(&text, " error=\"", registry::Printable(message, 512), "\"");
   }
+  if (!result.stalled_at.empty()) absl::StrAppend(&text, " stalled_at=\"", result.stalled_at, "\"");
   for (const OutcomeSample& sample : result.samples) {
     absl::StrAppend(&text, " ", OutcomeName(sample.outcome), "=\"", sample.text, "\"");
   }
@@ -37,6 +40,7 @@ std::string EventText(const TickResult& result) {
 Severity EventSeverity(const TickResult& result) {
   if (!result.status.ok()) return Severity::kError;
   if (result.ended_by == EndedBy::kFenced || result.ended_by == EndedBy::kEngineUnavailable) return Severity::kWarning;
+  if (result.cycle_short || result.stalled_ticks > 0) return Severity::kWarning;
   for (size_t i = 0; i < kOutcomeCount; ++i) {
     if (result.outcomes[i] > 0 && !EndedWell(static_cast<Outcome>(i))) return Severity::kWarning;
   }

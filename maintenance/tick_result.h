@@ -29,9 +29,15 @@ struct TickResult {
   EndedBy ended_by = EndedBy::kUnset;
   bool cycle_completed = false;
   bool cycle_restarted = false;
+  bool cycle_short = false;  // Completed with less than half the tables of the last complete one.
+  uint64_t stalled_ticks =
+      0;                   // From three on: so many ticks in a row made no progress while there was something to do.
+  std::string stalled_at;  // What it stands before, when stalled. Escaped and cut.
   int64_t call_again_ms = 0;
   uint64_t tick_number = 0;
   uint64_t cycle_number = 0;
+  uint64_t cycle_visited = 0;       // In this cycle, up to this tick's end.
+  uint64_t last_cycle_visited = 0;  // In the last complete cycle before this tick; 0 without one.
 
   // backlog_before + scanned = sum(outcomes) + backlog_after.
   uint64_t backlog_before = 0;
@@ -67,7 +73,8 @@ std::string EventText(const TickResult& result);
 
 enum class Severity : uint8_t { kInfo, kWarning, kError };
 
-// kError: the tick failed. kWarning: a table did not end well, or the host has lost its right to act.
+// kError: the tick failed. kWarning: a table did not end well, the host has lost its right to act, a cycle was short,
+// or nothing goes on.
 Severity EventSeverity(const TickResult& result);
 
 }  // namespace caretaker::maintenance

@@ -2,8 +2,10 @@
 
 #include <unistd.h>
 
+#include <algorithm>
 #include <new>
 #include <utility>
+#include <vector>
 
 #include "absl/strings/str_cat.h"
 #include "plugin/boundary.h"
@@ -92,6 +94,7 @@ Instance::Instance(const HostTables& host, const maintenance::MaintenanceLimits&
   sweep.clock = &clock_;
   sweep.publishes = host_.metastore.compare_and_set != nullptr;
   sweep_.emplace(sweep, limits_, prefix_, std::move(resumed));
+  status_.last_ticks.reserve(kTicksReported);
   sweep_->ExportCursor(&cursor_);
 }
 
@@ -123,12 +126,16 @@ absl::Status Instance::Tick(maintenance_tick_context* host_context) {
   try {
     // Made whole before it replaces the one that is there.
     sweep_->ExportCursor(&next_cursor_);
-    maintenance::TickResult last_tick = result_;
+    next_tick_ = result_;
     const std::lock_guard<std::mutex> lock(mutex_);
     std::swap(cursor_, next_cursor_);
     status_.cycle = sweep_->cycle();
     status_.backlog = sweep_->backlog_size();
-    status_.last_tick = std::move(last_tick);
+    // The oldest makes room, and its memory is the next one's.
+    std::vector<maintenance::TickResult>& ticks = status_.last_ticks;
+    if (ticks.size() < kTicksReported) ticks.emplace_back();
+    std::rotate(ticks.begin(), ticks.end() - 1, ticks.end());
+    std::swap(ticks.front(), next_tick_);
   } catch (const std::bad_alloc&) {
     // The report and the cursor show an older tick; this one's results and event go out all the same.
   }
@@ -144,10 +151,10 @@ absl::Status Instance::Tick(maintenance_tick_context* host_context) {
     result_.ended_by = maintenance::EndedBy::kUnset;
     WriteTickResult(result_, host_context);
     const std::lock_guard<std::mutex> lock(mutex_);
-    // The report's last tick is this one unless memory was short when it was copied.
-    if (status_.last_tick.tick_number == result_.tick_number) {
-      status_.last_tick.status = result_.status;
-      status_.last_tick.ended_by = result_.ended_by;
+    // The report's newest tick is this one unless memory was short when it was copied.
+    if (!status_.last_ticks.empty() && status_.last_ticks.front().tick_number == result_.tick_number) {
+      status_.last_ticks.front().status = result_.status;
+      status_.last_ticks.front().ended_by = result_.ended_by;
     }
   }
   return result_.status;
@@ -205,6 +212,9 @@ std::string Instance::Report() const {
   }
   status.backed_off = sweep_->failures().Worst(kBackedOffReported);
   status.failures = sweep_->failures().size();
+  status.running = sweep_->visits().Running();
+  status.recent = sweep_->visits().Recent();
+  status.now_ns = clock_.NowNs();
   return ReportJson(prefix_, limits_, status, busy_.load(std::memory_order_relaxed));
 }
 

@@ -73,11 +73,12 @@ class Instance {
   HostLocks locks_;
   HostEngine engine_;
   HostControlFunctions control_;
-  HostClock clock_;
+  mutable HostClock clock_;  // Any thread.
   std::unique_ptr<registry::RegistrationCodec> codec_;
   std::optional<maintenance::TableSweep> sweep_;
   maintenance::TickResult result_;
   std::string next_cursor_;
+  maintenance::TickResult next_tick_;
 
   std::atomic<bool> busy_{false};
 

@@ -500,7 +500,14 @@ typedef struct maintenance_tick_context {
   int64_t scan_ns;
   int64_t lock_wait_ns;
   int64_t engine_ns;
-  maintenance_error error; /* error.struct_size need not be set: it is part of this struct. */
+  maintenance_error error;     /* error.struct_size need not be set: it is part of this struct. */
+  int32_t cycle_restarted;     /* 1: the cycle was broken off, as the metastore did not accept its continuation. */
+  int32_t cycle_short;         /* 1: completed with less than half the tables of the last complete cycle. */
+  uint64_t cycle_visited;      /* Tables that ended in an outcome in this cycle, up to this tick's end. */
+  uint64_t last_cycle_visited; /* In the last complete cycle before this tick; 0 without one. */
+  /* From 3 on: so many ticks in a row ended without an outcome and without a new continuation, though nobody held them
+   * back. Below that 0. */
+  uint64_t stalled_ticks;
 } maintenance_tick_context;
 
 /* The plugin's description; constant, and the same at every call. Never NULL. Any thread, at any time; does not block.

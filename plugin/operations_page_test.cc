@@ -32,6 +32,7 @@ TickResult Everything() {
   TickResult tick;
   tick.tick_number = 1;
   tick.status = absl::UnavailableError("no store");
+  tick.stalled_at = "the table tbl/n/t";
   tick.samples.push_back({Outcome::kCorrupt, "tbl/n/t: no JSON"});
   return tick;
 }
@@ -63,7 +64,8 @@ std::set<std::string> NamesOfTheCode() {
   }
   InstanceStatus status;
   status.backed_off.push_back({"tbl/n/t", Outcome::kCorrupt, "no JSON", 1, 2});
-  status.last_tick = Everything();
+  status.last_ticks = {Everything()};
+  status.recent.push_back({"tbl/n/t", Outcome::kCorrupt, 1, 0});
   rapidjson::Document report;
   report.Parse(ReportJson("tbl/", *maintenance::MaintenanceLimits::TryNew({}), status, true).c_str());
   EXPECT_FALSE(report.HasParseError());

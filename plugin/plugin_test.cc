@@ -1092,23 +1092,118 @@ TEST_F(PluginTest, ElementsOfALaterReleasesOptionsAreFarApart) {
   for (const uint64_t word : newer.unknown) EXPECT_EQ(word, 0xABABABABABABABABu);
 }
 
-TEST_F(PluginTest, AReportOfManyFailuresKeepsItsLimit) {
-  for (int i = 0; i < 5000; ++i) {
-    host_.entries["tbl/n/" + std::string(900, '\xff') + std::to_string(10000 + i)] = "\xff\xff\"broken";
+// Everything that a report lists is full, of keys and values that take the most room.
+TEST_F(PluginTest, TheLargestReportKeepsItsLimit) {
+  for (int i = 0; i < 2000; ++i) {
+    host_.entries["tbl/n/" + std::string(900, '\xff') + std::to_string(10000 + i)] = std::string(200, '\xff');
   }
-  SetOption("maintenance_table_page_size", "5000");
+  SetOption("maintenance_table_page_size", "100");
   ASSERT_EQ(Create(), MAINTENANCE_OK);
-  ASSERT_EQ(Tick(), MAINTENANCE_OK);
-  EXPECT_EQ(tick_.outcomes[MAINTENANCE_OUTCOME_CORRUPT], 5000u);
+  for (int tick = 0; tick < 20; ++tick) ASSERT_EQ(Tick(), MAINTENANCE_OK);
   std::string report;
   const maintenance_bytes_sink sink = SinkInto(&report);
   ASSERT_EQ(Plugin().report(instance_, &sink), MAINTENANCE_OK);
   EXPECT_LE(report.size(), size_t{MAINTENANCE_REPORT_SIZE_MAX});
-  size_t listed = 0;
-  for (size_t at = report.find("\"due_cycle\""); at != std::string::npos; at = report.find("\"due_cycle\"", at + 1)) {
-    ++listed;
+  const auto count = [&](const std::string& word) {
+    size_t found = 0;
+    for (size_t at = report.find(word); at != std::string::npos; at = report.find(word, at + 1)) ++found;
+    return found;
+  };
+  EXPECT_EQ(count("\"due_cycle\""), 64u);
+  EXPECT_EQ(count("\"ended_by\""), 16u);
+  EXPECT_EQ(count("\"text\""), 16u * 8u);
+  EXPECT_EQ(count("\"ago_ms\""), 64u);
+}
+
+TEST_F(PluginTest, TheReportTellsWhatRunsWhileItRuns) {
+  static int64_t now_ns;
+  now_ns = 1'000'000'000;
+  auto clock = Sized<maintenance_clock>();
+  clock.now_ns = [](void*) -> int64_t { return now_ns; };
+  host_.host_.clock = &clock;
+  for (const char* name : {"a", "b"}) host_.entries[std::string("tbl/n/") + name] = Registration(1);
+  ASSERT_EQ(Create(), MAINTENANCE_OK);
+  std::vector<std::string> phases;
+  std::string report;
+  const maintenance_bytes_sink sink = SinkInto(&report);
+  const auto running = [&] {
+    EXPECT_EQ(Plugin().report(instance_, &sink), MAINTENANCE_OK);
+    const size_t begin = report.find("\"running\":");
+    return report.substr(begin, report.find('}', begin) - begin + 1);
+  };
+  host_.fault = [&](const std::string& function) {
+    // An operation of an hour.
+    if (function == "maintain") now_ns += 3'600'000'000'000;
+    if (function == "scan_page" || function == "lock" || function == "get" || function == "maintain" ||
+        function == "compare_and_set") {
+      phases.push_back(running());
+    }
+    if (function == "maintain" && host_.calls["maintain"] == 2) {
+      EXPECT_THAT(report, HasSubstr(R"("recent":[{"key":"tbl/n/a","outcome":"maintained","cycle":1,)"))
+          << "a visit of this tick";
+    }
+    return testing::CHost::kNoFault;
+  };
+  ASSERT_EQ(Tick(), MAINTENANCE_OK);
+  EXPECT_THAT(phases, ElementsAre(R"("running":{"phase":"scan","key":"","since_ms":0})",
+                                  R"("running":{"phase":"lock","key":"tbl/n/a","since_ms":0})",
+                                  R"("running":{"phase":"read","key":"tbl/n/a","since_ms":0})",
+                                  R"("running":{"phase":"operation","key":"tbl/n/a","since_ms":3600000})",
+                                  R"("running":{"phase":"publication","key":"tbl/n/a","since_ms":0})",
+                                  R"("running":{"phase":"lock","key":"tbl/n/b","since_ms":0})",
+                                  R"("running":{"phase":"read","key":"tbl/n/b","since_ms":0})",
+                                  R"("running":{"phase":"operation","key":"tbl/n/b","since_ms":3600000})",
+                                  R"("running":{"phase":"publication","key":"tbl/n/b","since_ms":0})"));
+  host_.fault = nullptr;
+  EXPECT_EQ(running(), R"("running":{"phase":"idle","key":"","since_ms":0})");
+  EXPECT_THAT(report, HasSubstr(R"("last_duration_ms":7200000,)"));
+  now_ns += 5'000'000'000;
+  running();
+  EXPECT_THAT(report, HasSubstr(R"({"key":"tbl/n/b","outcome":"maintained","cycle":1,"ago_ms":5000})"));
+}
+
+TEST_F(PluginTest, ThreeCyclesAreTold) {
+  for (const char* name : {"a", "b", "c", "d"}) host_.entries[std::string("tbl/n/") + name] = Registration(1);
+  ASSERT_EQ(Create(), MAINTENANCE_OK);
+  for (int cycle = 0; cycle < 3; ++cycle) ASSERT_EQ(Tick(), MAINTENANCE_OK);
+  EXPECT_EQ(tick_.cycle_visited, 4u);
+  EXPECT_EQ(tick_.last_cycle_visited, 4u);
+  EXPECT_EQ(tick_.cycle_short, 0);
+  std::string report;
+  const maintenance_bytes_sink sink = SinkInto(&report);
+  ASSERT_EQ(Plugin().report(instance_, &sink), MAINTENANCE_OK);
+  EXPECT_THAT(report, HasSubstr(R"("cycle":{"number":4,"visited":0,"backlog":0,"completed":3,"last_visited":4,)"));
+  EXPECT_THAT(report, HasSubstr(R"({"key":"tbl/n/d","outcome":"maintained","cycle":3,)"));
+  // Three of four tables are gone: somebody should look.
+  for (const char* name : {"a", "b", "c"}) host_.entries.erase(std::string("tbl/n/") + name);
+  ASSERT_EQ(Tick(), MAINTENANCE_OK);
+  EXPECT_EQ(tick_.cycle_short, 1);
+  EXPECT_THAT(host_.events.back(), HasSubstr(" cycle_short=1 cycle_visited=1 last_cycle_visited=4 "));
+}
+
+TEST_F(PluginTest, AWalkThatStandsStillSaysSo) {
+  for (const char* name : {"a", "b"}) host_.entries[std::string("tbl/n/") + name] = Registration(1);
+  SetOption("maintenance_table_page_size", "1");
+  ASSERT_EQ(Create(), MAINTENANCE_OK);
+  ASSERT_EQ(Tick(), MAINTENANCE_OK);
+  host_.fault = [](const std::string& function) {
+    return function == "scan_page" ? MAINTENANCE_UNAVAILABLE : testing::CHost::kNoFault;
+  };
+  for (uint64_t tick = 1; tick <= 4; ++tick) {
+    EXPECT_EQ(Tick(), MAINTENANCE_UNAVAILABLE);
+    EXPECT_EQ(tick_.stalled_ticks, tick < 3 ? 0u : tick);
+    EXPECT_EQ(tick_.scanned, 0u) << "a tick that could not scan is no page";
   }
-  EXPECT_EQ(listed, 64u);
+  EXPECT_THAT(host_.events.back(), HasSubstr(" stalled_ticks=4 "));
+  EXPECT_THAT(host_.events.back(), HasSubstr(" stalled_at=\"the page from tbl/n/b\""));
+  std::string report;
+  const maintenance_bytes_sink sink = SinkInto(&report);
+  ASSERT_EQ(Plugin().report(instance_, &sink), MAINTENANCE_OK);
+  EXPECT_THAT(report, HasSubstr(R"("ticks_without_progress":4})"));
+  EXPECT_THAT(report, HasSubstr(R"("stalled_at":"the page from tbl/n/b")"));
+  host_.fault = nullptr;
+  ASSERT_EQ(Tick(), MAINTENANCE_OK);
+  EXPECT_EQ(tick_.stalled_ticks, 0u);
 }
 
 // A cancelled thread would unwind through frames that catch everything, which ends the process.

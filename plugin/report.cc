@@ -75,6 +75,38 @@ void WriteSettings(Writer& json, const MaintenanceLimits& limits) {
   json.EndObject();
 }
 
+// How long ago `then_ns` was; 0 where the host's clock says that it is still to come.
+uint64_t AgoMs(const InstanceStatus& status, int64_t then_ns) {
+  int64_t ago_ns = 0;
+  if (__builtin_sub_overflow(status.now_ns, then_ns, &ago_ns) || ago_ns < 0) return 0;
+  return static_cast<uint64_t>(ago_ns / 1'000'000);
+}
+
+void WriteRunning(Writer& json, const InstanceStatus& status) {
+  json.StartObject();
+  Name(json, "phase");
+  Text(json, PhaseName(status.running.phase));
+  Name(json, "key");
+  Text(json, registry::Printable(status.running.key, TickResult::kSampleKeySizeMax));
+  Member(json, "since_ms", AgoMs(status, status.running.since_ns));
+  json.EndObject();
+}
+
+void WriteRecent(Writer& json, const InstanceStatus& status) {
+  json.StartArray();
+  for (const maintenance::RecentVisit& visit : status.recent) {
+    json.StartObject();
+    Name(json, "key");
+    Text(json, registry::Printable(visit.key, TickResult::kSampleKeySizeMax));
+    Name(json, "outcome");
+    Text(json, OutcomeName(visit.outcome));
+    Member(json, "cycle", visit.cycle);
+    Member(json, "ago_ms", AgoMs(status, visit.at_ns));
+    json.EndObject();
+  }
+  json.EndArray();
+}
+
 void WriteCycle(Writer& json, const InstanceStatus& status) {
   json.StartObject();
   Member(json, "number", status.cycle.number);
@@ -83,6 +115,10 @@ void WriteCycle(Writer& json, const InstanceStatus& status) {
   Member(json, "completed", status.cycle.completed);
   Member(json, "last_visited", status.cycle.last_visited);
   Member(json, "restarted", status.cycle.restarted);
+  Member(json, "short_cycles", status.cycle.short_cycles);
+  Member(json, "elapsed_ms", status.cycle.started_ns ? AgoMs(status, *status.cycle.started_ns) : 0);
+  Member(json, "last_duration_ms", static_cast<uint64_t>(status.cycle.last_duration_ns / 1'000'000));
+  Member(json, "ticks_without_progress", status.cycle.ticks_without_progress);
   json.EndObject();
 }
 
@@ -119,6 +155,12 @@ void WriteTick(Writer& json, const TickResult& tick) {
   Member(json, "scan_requests", tick.scan_requests);
   Member(json, "operations", tick.operations);
   Member(json, "generation_changed", tick.generation_changed);
+  Member(json, "cycle_completed", tick.cycle_completed ? 1 : 0);
+  Member(json, "cycle_restarted", tick.cycle_restarted ? 1 : 0);
+  Member(json, "cycle_short", tick.cycle_short ? 1 : 0);
+  Member(json, "stalled_ticks", tick.stalled_ticks);
+  Name(json, "stalled_at");
+  Text(json, tick.stalled_at);
   Member(json, "duration_us", static_cast<uint64_t>(tick.duration_ns / 1000));
   Name(json, "outcomes");
   json.StartObject();
@@ -149,6 +191,8 @@ std::string ReportJson(absl::string_view prefix, const MaintenanceLimits& limits
   Text(json, registry::Printable(prefix, registry::kKeySizeMax));
   Name(json, "tick_running");
   json.Bool(tick_running);
+  Name(json, "running");
+  WriteRunning(json, status);
   Name(json, "settings");
   WriteSettings(json, limits);
   Name(json, "cycle");
@@ -156,12 +200,12 @@ std::string ReportJson(absl::string_view prefix, const MaintenanceLimits& limits
   Member(json, "failures", status.failures);
   Name(json, "backed_off");
   WriteBackedOff(json, status);
-  Name(json, "last_tick");
-  if (status.last_tick.tick_number == 0) {
-    json.Null();
-  } else {
-    WriteTick(json, status.last_tick);
-  }
+  Name(json, "recent");
+  WriteRecent(json, status);
+  Name(json, "last_ticks");
+  json.StartArray();
+  for (const TickResult& tick : status.last_ticks) WriteTick(json, tick);
+  json.EndArray();
   json.EndObject();
   return std::string(buffer.GetString(), buffer.GetSize());
 }

@@ -10,6 +10,11 @@ void WriteTickResult(const maintenance::TickResult& result, maintenance_tick_con
   context->status = boundary::ToCode(result.status);
   context->ended_by = static_cast<int32_t>(result.ended_by);
   context->cycle_completed = result.cycle_completed ? 1 : 0;
+  context->cycle_restarted = result.cycle_restarted ? 1 : 0;
+  context->cycle_short = result.cycle_short ? 1 : 0;
+  context->cycle_visited = result.cycle_visited;
+  context->last_cycle_visited = result.last_cycle_visited;
+  context->stalled_ticks = result.stalled_ticks;
   context->call_again_ms = result.call_again_ms;
   context->tick_number = result.tick_number;
   context->cycle_number = result.cycle_number;
