@@ -1,7 +1,7 @@
 // The reference host: a server on one RocksDB that maintains its tables through a loaded plugin.
 //
-//   maintenance_host --plugin=PATH --db=PATH [--cycles=N] [--seed_tables=N] [--dry_run] [--quiet] [--help] [plugin
-//   flags]
+//   maintenance_host --plugin=PATH --db=PATH [--cycles=N] [--seed_tables=N] [--cursor_file=PATH] [--dry_run] [--quiet]
+//   [--help] [plugin flags]
 //
 // Read it from the bottom up: Main is what every host does before it serves, Serve what it keeps while it does. Ticks
 // run on the main thread; one more thread receives signals, and one watches over the operation that runs.
@@ -25,6 +25,7 @@
 #include "registry/rocksdb_metastore.h"
 #include "registry/table_ref.h"
 #include "testing/host/console.h"
+#include "testing/host/cursor_file.h"
 #include "testing/host/cycle_progress.h"
 #include "testing/host/database.h"
 #include "testing/host/options.h"
@@ -103,9 +104,46 @@ DatabaseSize SizeOf(const Database& database, const StopSwitch& stop, Console* c
   return size;
 }
 
+// An instance that goes on from where the file says, or, with a word about why, from the first key.
+absl::StatusOr<std::unique_ptr<host::Plugin>> CreateInstance(const host::PluginLibrary& library,
+                                                             const host::HostObjects& objects,
+                                                             const CursorFile* cursor_file, Console* console) {
+  host::InstanceOptions options;
+  if (cursor_file != nullptr) {
+    absl::StatusOr<std::string> cursor = cursor_file->Read();
+    if (!cursor.ok()) return cursor.status();
+    options.cursor = *std::move(cursor);
+  }
+  absl::StatusOr<std::unique_ptr<host::Plugin>> plugin = host::Plugin::Create(library, objects, options);
+  if (plugin.ok() || options.cursor.empty()) return plugin;
+  console->Complain(absl::StrCat("the walk begins at the first key: ", std::string(plugin.status().message())));
+  options.cursor.clear();
+  return host::Plugin::Create(library, objects, options);
+}
+
+// Keeps the place after a tick; complains when that begins to fail.
+class CursorKeeper {
+ public:
+  // `file` may be null: nothing is kept.
+  CursorKeeper(const CursorFile* file, Console* console) : file_(file), console_(*console) {}
+
+  void TickEnded(const host::Plugin& plugin) {
+    if (file_ == nullptr) return;
+    const absl::StatusOr<std::string> cursor = plugin.ExportCursor();
+    const absl::Status kept = cursor.ok() ? file_->Write(*cursor) : cursor.status();
+    if (!kept.ok() && works_) console_.Complain(kept.message());
+    works_ = kept.ok();
+  }
+
+ private:
+  const CursorFile* const file_;
+  Console& console_;
+  bool works_ = true;
+};
+
 // Ticks from the first to the last, with their lines or their bar.
 TickLoopEnd RunInstance(const Options& options, const Database& database, host::Plugin* plugin, StopSwitch* stop,
-                        CycleProgress* progress, Console* console, Summary* summary) {
+                        CursorKeeper* cursor, CycleProgress* progress, Console* console, Summary* summary) {
   TickLoopOptions loop;
   loop.cycles = options.cycles;
   loop.interval = std::chrono::seconds(plugin->Settings().interval_secs.value);
@@ -113,6 +151,7 @@ TickLoopEnd RunInstance(const Options& options, const Database& database, host::
   calls.tick = [&](maintenance_tick_context* tick) { return plugin->Tick(tick); };
   calls.told = [&](const absl::Status& status, const maintenance_tick_context& tick) {
     summary->Add(status, tick);
+    cursor->TickEnded(*plugin);
     progress->TickEnded(tick, std::chrono::steady_clock::now());
     if (console->style() == Console::Style::kLines) console->Print(TickLine(status, tick));
     if (!status.ok()) console->Complain(absl::StrCat("tick ", tick.tick_number, ": ", std::string(status.message())));
@@ -161,8 +200,10 @@ int Serve(const Options& options, const host::PluginLibrary& library, StopSwitch
   TroubleLog log(console);
   CycleProgress progress(database.EstimatedRegistrations(), std::chrono::steady_clock::now());
   ObservedEngine observed(&engine, &progress, console);
+  const CursorFile cursor_file(options.cursor_file);
   const absl::StatusOr<std::unique_ptr<host::Plugin>> plugin =
-      host::Plugin::Create(library, {metastore->get(), &locks, &observed, stop, &log}, {});
+      CreateInstance(library, {metastore->get(), &locks, &observed, stop, &log},
+                     options.cursor_file.empty() ? nullptr : &cursor_file, console);
   if (!plugin.ok()) return Fail(console, kRunTimeError, plugin.status());
 
   if (options.dry_run) return PrintDryRun(plugin->get(), console);
@@ -170,7 +211,12 @@ int Serve(const Options& options, const host::PluginLibrary& library, StopSwitch
       absl::StrCat("serving ", options.db, " with ", library.descriptor().name, " ", library.descriptor().version));
   signals->set_phase("a compaction is in its first flush, or waits behind another one");
   Summary summary;
-  const TickLoopEnd end = RunInstance(options, database, plugin->get(), stop, &progress, console, &summary);
+  CursorKeeper cursor(options.cursor_file.empty() ? nullptr : &cursor_file, console);
+  const StopSignals::Report report(signals, [&] {
+    const absl::StatusOr<std::string> text = (*plugin)->Report();
+    text.ok() ? console->Print(*text) : console->Complain(text.status().message());
+  });
+  const TickLoopEnd end = RunInstance(options, database, plugin->get(), stop, &cursor, &progress, console, &summary);
   signals->set_phase("counting entries and closing the database");
   if (!end.status.ok()) console->Complain(absl::StrCat("gives up: ", std::string(end.status.message())));
   console->Print(summary.Text(end.cycles, before, SizeOf(database, *stop, console)));

@@ -50,6 +50,29 @@ said '^ticks: +4, 0 failed, 2 whole cycles$'
 said '^entries: +2670 before, +2670 after$'
 table_files | diff "$work/before" - > "$work/out" || fail "an idle cycle has written table files"
 
+# The place in the cycle survives a restart; a damaged one is told, and costs the place alone.
+expect_exit 0 '^20 tables would be visited' --plugin="$plugin" --db="$db" --dry_run --maintenance_table_page_size=20
+first=$(head -n 1 "$work/out")
+mkfifo "$work/ticks"
+"$host" --plugin="$plugin" --db="$db" --cursor_file="$work/cursor" --maintenance_table_page_size=20 > "$work/ticks" &
+pid=$!
+exec 3< "$work/ticks"
+grep -q -m 1 '^tick 1 ' <&3 || fail "--cursor_file: no tick"
+# It waits for its second tick; asked for its report, it answers.
+kill -USR1 "$pid"
+grep -q -m 1 '"last_ticks":\[{"tick":1,' <&3 || fail "SIGUSR1: no report"
+kill -KILL "$pid"
+wait "$pid" 2> /dev/null || true
+pid=
+exec 3<&-
+expect_exit 0 'would be visited' --plugin="$plugin" --db="$db" --cursor_file="$work/cursor" --dry_run \
+  --maintenance_table_page_size=20
+[[ $(head -n 1 "$work/out") != "$first" ]] || fail "--cursor_file: a killed host begins again at the first key"
+echo damaged > "$work/cursor"
+expect_exit 0 '^maintenance_host: the walk begins at the first key: cursor: ' --plugin="$plugin" --db="$db" \
+  --cursor_file="$work/cursor" --cycles=1
+expect_exit 1 "^maintenance_host: cursor file $work: can not be read: " --plugin="$plugin" --db="$db" --cursor_file="$work"
+
 # Quiet, it has its summary only. Where nothing can be printed it says so at the end.
 expect_exit 0 '^  unchanged +40$' --plugin="$plugin" --db="$db" --cycles=1 --quiet
 [[ $(head -n 1 "$work/out") == 'visits by outcome:' ]] || fail "--quiet: prints more than the summary"

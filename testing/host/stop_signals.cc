@@ -23,6 +23,7 @@ sigset_t Signals() {
   sigemptyset(&signals);
   sigaddset(&signals, SIGTERM);
   sigaddset(&signals, SIGINT);
+  sigaddset(&signals, SIGUSR1);
   return signals;
 }
 
@@ -65,6 +66,25 @@ StopSignals::~StopSignals() {
   close(end_fd_);
 }
 
+StopSignals::Report::Report(StopSignals* signals, std::function<void()> give) : signals_(*signals) {
+  const std::lock_guard<std::mutex> lock(signals_.mutex_);
+  signals_.report_ = std::move(give);
+}
+
+StopSignals::Report::~Report() {
+  const std::lock_guard<std::mutex> lock(signals_.mutex_);
+  signals_.report_ = nullptr;
+}
+
+void StopSignals::GiveReport() {
+  const std::lock_guard<std::mutex> lock(mutex_);
+  if (report_) {
+    report_();
+  } else {
+    say_(absl::StrCat("nothing to report yet: ", phase_.load()));
+  }
+}
+
 void StopSignals::Receive() {
   bool signalled = false;
   int timeout_ms = -1;  // Until a signal came there is nothing to be late with.
@@ -81,6 +101,10 @@ void StopSignals::Receive() {
     } else {
       signalfd_siginfo info;
       if (read(signals_fd_, &info, sizeof(info)) != sizeof(info)) continue;
+      if (info.ssi_signo == SIGUSR1) {
+        GiveReport();
+        continue;
+      }
       if (signalled) _exit(128 + static_cast<int>(info.ssi_signo));
       signalled = true;
       timeout_ms = static_cast<int>(patience_.count());

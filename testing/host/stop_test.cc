@@ -141,6 +141,38 @@ TEST_P(StopSignalsTest, TheHostSaysThatItStopsAndWhatItIsLateWith) {
                                 HasSubstr("still stopping after 0 ms: opening the database; a second signal")));
 }
 
+TEST(ReportSignalTest, ItIsAnsweredAndStopsNothing) {
+  StopSignals::Block();
+  StopSwitch stop;
+  std::mutex mutex;
+  std::condition_variable changed;
+  std::vector<std::string> said;
+  const auto say = [&](absl::string_view words) {
+    const std::lock_guard<std::mutex> lock(mutex);
+    said.emplace_back(words);
+    changed.notify_one();
+  };
+  const auto wait_for = [&](size_t count) {
+    std::unique_lock<std::mutex> lock(mutex);
+    changed.wait(lock, [&] { return said.size() == count; });
+  };
+  const auto signals = StopSignals::Start(&stop, say, kLong);
+  ASSERT_TRUE(signals.ok()) << signals.status();
+  (*signals)->set_phase("opening the database");
+  kill(getpid(), SIGUSR1);
+  wait_for(1);
+  {
+    const StopSignals::Report report(signals->get(), [&] { say("the report"); });
+    kill(getpid(), SIGUSR1);
+    wait_for(2);
+  }
+  kill(getpid(), SIGUSR1);
+  wait_for(3);
+  EXPECT_THAT(said, ElementsAre("nothing to report yet: opening the database", "the report",
+                                "nothing to report yet: opening the database"));
+  EXPECT_FALSE(stop.stopped());
+}
+
 INSTANTIATE_TEST_SUITE_P(Signals, StopSignalsTest, ::testing::Values(SIGTERM, SIGINT));
 
 }  // namespace
