@@ -1,6 +1,7 @@
 // The reference host: a server on one RocksDB that maintains its tables through a loaded plugin.
 //
-//   maintenance_host --plugin=PATH --db=PATH [--cycles=N] [--seed_tables=N] [--cursor_file=PATH] [--dry_run] [--quiet]
+//   maintenance_host --plugin=PATH --db=PATH [--cycles=N] [--seed_tables=N] [--cursor_file=PATH] [--fault=OUTCOME@TEXT]
+//   [--dry_run] [--quiet]
 //   [--help] [plugin flags]
 //
 // Read it from the bottom up: Main is what every host does before it serves, Serve what it keeps while it does. Ticks
@@ -20,14 +21,17 @@
 #include "absl/status/statusor.h"
 #include "absl/strings/str_cat.h"
 #include "maintenance/engine.h"
+#include "maintenance/table_locks.h"
 #include "plugin/host/plugin.h"
 #include "plugin/host/table_lock_map.h"
+#include "registry/metastore.h"
 #include "registry/rocksdb_metastore.h"
 #include "registry/table_ref.h"
 #include "testing/host/console.h"
 #include "testing/host/cursor_file.h"
 #include "testing/host/cycle_progress.h"
 #include "testing/host/database.h"
+#include "testing/host/drill.h"
 #include "testing/host/options.h"
 #include "testing/host/rocksdb_engine.h"
 #include "testing/host/sample.h"
@@ -178,8 +182,8 @@ int PrintDryRun(host::Plugin* plugin, Console* console) {
 }
 
 // Opens, maintains, sums up. What it makes goes away in reverse order, the database last.
-int Serve(const Options& options, const host::PluginLibrary& library, StopSwitch* stop, StopSignals* signals,
-          Console* console) {
+int Serve(const Options& options, const Drill& drill, const host::PluginLibrary& library, StopSwitch* stop,
+          StopSignals* signals, Console* console) {
   signals->set_phase("opening the database");
   const absl::StatusOr<std::unique_ptr<Database>> opened = Database::Open(options.db);
   if (!opened.ok()) return Fail(console, kRunTimeError, opened.status());
@@ -199,10 +203,13 @@ int Serve(const Options& options, const host::PluginLibrary& library, StopSwitch
   });
   TroubleLog log(console);
   CycleProgress progress(database.EstimatedRegistrations(), std::chrono::steady_clock::now());
-  ObservedEngine observed(&engine, &progress, console);
+  const std::unique_ptr<registry::MetaStore> drilled_metastore = drill.Wrap(metastore->get());
+  const std::unique_ptr<maintenance::TableLocks> drilled_locks = drill.Wrap(&locks);
+  const std::unique_ptr<maintenance::Engine> drilled_engine = drill.Wrap(&engine);
+  ObservedEngine observed(drilled_engine.get(), &progress, console);
   const CursorFile cursor_file(options.cursor_file);
   const absl::StatusOr<std::unique_ptr<host::Plugin>> plugin =
-      CreateInstance(library, {metastore->get(), &locks, &observed, stop, &log},
+      CreateInstance(library, {drilled_metastore.get(), drilled_locks.get(), &observed, stop, &log},
                      options.cursor_file.empty() ? nullptr : &cursor_file, console);
   if (!plugin.ok()) return Fail(console, kRunTimeError, plugin.status());
 
@@ -239,6 +246,8 @@ int Main(int argc, char** argv) {
   const absl::StatusOr<Options> options = ParseOptions(argc, argv, path);
   if (!options.ok()) return Fail(&before_options, kUsageError, options.status());
   if (!library.ok()) return Fail(&before_options, kUsageError, library.status());
+  const absl::StatusOr<Drill> drill = Drill::Parse(options->fault);
+  if (!drill.ok()) return Fail(&before_options, kUsageError, drill.status());
   maintenance_error error;
   error.struct_size = sizeof(error);
   if (library->check_options(nullptr, 0, &error) != MAINTENANCE_OK) {
@@ -257,7 +266,8 @@ int Main(int argc, char** argv) {
         MakeSample(options->db, {options->seed_tables, options->seed_rows, [&stop] { return stop.stopped(); }});
     if (!made.ok()) return Fail(&console, kRunTimeError, made);
   }
-  return Serve(*options, *library, &stop, signals->get(), &console);
+  if (!options->fault.empty()) console.Complain(absl::StrCat("a drill: --fault=", options->fault));
+  return Serve(*options, *drill, *library, &stop, signals->get(), &console);
 }
 
 }  // namespace

@@ -25,6 +25,10 @@ DEFINE_uint64(garbage_threshold_percent, 50,
 DEFINE_uint64(garbage_walk_entries_max, 20000,
               "Judges a table by its first so many entries; more takes longer and misses less. 1..100000000.");
 DEFINE_bool(quiet, false, "Prints the summary and trouble only: neither a line per tick nor, on a terminal, a bar.");
+DEFINE_string(
+    fault, "",
+    "A drill: makes tables end in an outcome, as OUTCOME or OUTCOME@TEXT for those whose key holds TEXT, separated "
+    "by commas. Writes nothing for it.");
 DEFINE_string(cursor_file, "", "Keeps the cursor in this file after each tick, and goes on from it at the start.");
 DEFINE_bool(dry_run, false, "Prints the keys of the tables that the next tick would visit, changes nothing, and ends.");
 
@@ -113,6 +117,7 @@ absl::StatusOr<Options> ParseOptions(int argc, char** argv, const std::string& l
   options.quiet = FLAGS_quiet;
   options.dry_run = FLAGS_dry_run;
   options.cursor_file = FLAGS_cursor_file;
+  options.fault = FLAGS_fault;
   if (options.plugin != loaded_plugin) {
     return absl::InvalidArgumentError(absl::StrCat("--plugin: is ", options.plugin, ", but ", loaded_plugin,
                                                    " is loaded already; give it once, on the command line itself"));

@@ -24,6 +24,7 @@ struct Options {
   uint64_t garbage_walk_entries_max = 0;
   bool quiet = false;
   bool dry_run = false;
+  std::string fault;        // See Drill::Parse.
   std::string cursor_file;  // Empty: the cursor is not kept.
 };
 
