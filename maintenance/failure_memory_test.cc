@@ -97,8 +97,8 @@ TEST(FailureMemoryTest, MemoryIsCappedWhateverFails) {
   memory.Failed("chronic", 7, 3, kFailed, "");
   uint64_t left = 0;
   for (int table = 0; table < 20000; ++table) {
-    left += memory.Failed(absl::StrCat("tbl/n/", table, std::string(table % 900, 'x')), 7, 3, kFailed,
-                          std::string(5000, 'm'));
+    left += memory.Failed(absl::StrCat("tbl/n/", table, std::string(static_cast<size_t>(table % 900), 'x')), 7, 3,
+                          kFailed, std::string(5000, 'm'));
     ASSERT_LE(memory.bytes(), FailureMemory::kBytesMax);
   }
   EXPECT_EQ(left, 20001 - memory.size());

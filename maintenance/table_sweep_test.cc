@@ -669,7 +669,7 @@ TEST_F(TableSweepTest, WhateverIsThrownTheTickIsWhole) {
 }
 
 TEST_F(TableSweepTest, AVersionThatDoesNotRiseIsAViolation) {
-  for (const uint64_t version : {0, 1}) {
+  for (const uint64_t version : {uint64_t{0}, uint64_t{1}}) {
     PutTables({"a", "b"});
     sweep_.reset();
     engine_.new_version = version;

@@ -8,11 +8,11 @@
 #include <ostream>
 
 // glog's class LogMessage, in the version of Debian 12 and its neighbours: constructor, stream and destructor. Weak:
-// null where the process has no glog, or one with other names.
+// null where the process has no glog, or one with other names. (A reference is returned as a pointer is.)
 extern "C" {
 __attribute__((weak, visibility("default"))) void CaretakerGlogBegin(
     void* message, const char* file, int line, int severity) asm("_ZN6google10LogMessageC1EPKcii");
-__attribute__((weak, visibility("default"))) std::ostream& CaretakerGlogStream(void* message) asm(
+__attribute__((weak, visibility("default"))) std::ostream* CaretakerGlogStream(void* message) asm(
     "_ZN6google10LogMessage6streamEv");
 __attribute__((weak, visibility("default"))) void CaretakerGlogEnd(void* message) asm("_ZN6google10LogMessageD1Ev");
 }
@@ -56,7 +56,7 @@ void LogEvent(maintenance::Severity severity, absl::string_view text) noexcept {
   try {
     if (HasGlog()) {
       GlogMessage message("maintenance", 0, static_cast<int>(severity));
-      CaretakerGlogStream(message.bytes).write(text.data(), static_cast<std::streamsize>(text.size()));
+      CaretakerGlogStream(message.bytes)->write(text.data(), static_cast<std::streamsize>(text.size()));
       return;
     }
   } catch (...) {

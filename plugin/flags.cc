@@ -30,7 +30,7 @@ size_t g_registered = 0;                             // How many, in the order o
 std::array<FlagStorage, kSettingCount> g_storage{};  // Written under g_mutex before registration, by gflags afterwards.
 
 // More than gflags takes for all of them.
-constexpr size_t kRegistrationBytesMax = 64 * 1024;
+constexpr size_t kRegistrationBytesMax = size_t{64} << 10;
 
 void Register(const SettingDescription& description, FlagStorage* storage) {
   if (description.is_bool) {

@@ -15,7 +15,6 @@ namespace {
 using boundary::Sized;
 using boundary::ToBytes;
 using boundary::ToView;
-using registry::ContractViolation;
 
 maintenance_call ToCall(const std::optional<int64_t>& remaining_ns, const std::optional<uint64_t>& fence_token) {
   auto call = Sized<maintenance_call>();

@@ -955,6 +955,33 @@ TEST_F(PluginTest, ALateSinkOfACodecIsFound) {
   EXPECT_THAT(tick_.error.message, HasSubstr("a sink was called outside the call"));
 }
 
+// One works, the other one is turned away; for the thread sanitizer as well.
+TEST_F(PluginTest, TwoThreadsOnOneInstance) {
+  for (int i = 0; i < 50; ++i) host_.entries["tbl/n/" + std::to_string(100 + i)] = Registration(1);
+  SetOption("maintenance_table_page_size", "10");
+  ASSERT_EQ(Create(), MAINTENANCE_OK);
+  constexpr int kTicks = 300;
+  std::atomic<uint64_t> worked{0}, turned_away{0}, visited{0}, other{0};
+  const auto tick = [&] {
+    for (int i = 0; i < kTicks; ++i) {
+      auto context = Sized<maintenance_tick_context>();
+      context.instance = instance_;
+      const int32_t status = Plugin().tick(&context);
+      for (const uint64_t count : context.outcomes) visited += count;
+      ++(status == MAINTENANCE_OK ? worked : status == MAINTENANCE_UNAVAILABLE ? turned_away : other);
+    }
+  };
+  std::thread first(tick), second(tick);
+  first.join();
+  second.join();
+  EXPECT_EQ(other, 0u);
+  EXPECT_EQ(worked + turned_away, uint64_t{2 * kTicks});
+  EXPECT_EQ(host_.events.size(), worked) << "one event for each that worked, none for the others";
+  EXPECT_EQ(visited, 10 * worked);
+  EXPECT_EQ(host_.maintained.size(), visited);
+  EXPECT_THAT(host_.open_locks, IsEmpty());
+}
+
 TEST_F(PluginTest, ATurnedAwayTickSaysWhenToCallAgain) {
   host_.entries["tbl/n/a"] = Registration(1);
   ASSERT_EQ(Create(), MAINTENANCE_OK);

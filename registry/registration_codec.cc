@@ -221,7 +221,7 @@ void PaddedValue::Assign(absl::string_view value) {
 // The parser chooses its instructions by the machine, or by SIMDJSON_FORCE_IMPLEMENTATION. Where it has none of the
 // fast ones, it looks at UTF-8 in strings only.
 bool ParserChecksUtf8() {
-  NeedMemory(16 * 1024);  // For the parser's list of instruction sets, which it makes at the first call.
+  NeedMemory(size_t{16} << 10);  // For the parser's list of instruction sets, which it makes at the first call.
   return simdjson::get_active_implementation()->name() != "fallback";
 }
 

@@ -37,7 +37,7 @@ class TableRegistryTest : public ::testing::Test {
   TableRegistry registry_{&store_, &codec_, kTablePrefix};
   TableRegistrationPage page_;
   StoredRegistration stored_;
-  const MetaStoreCall call_;
+  const MetaStoreCall call_{};
 };
 
 TEST_F(TableRegistryTest, ScanTablePagesAreBoundedAndResumable) {

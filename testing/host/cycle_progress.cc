@@ -58,7 +58,7 @@ std::string Duration(std::chrono::seconds time) {
   const int64_t seconds = time.count();
   if (seconds < 60) return absl::StrCat(seconds, " s");
   if (seconds < 3600) return absl::StrCat(seconds / 60, " min ", seconds % 60, " s");
-  if (seconds < 100 * 3600) return absl::StrCat(seconds / 3600, " h ", seconds / 60 % 60, " min");
+  if (seconds < int64_t{100} * 3600) return absl::StrCat(seconds / 3600, " h ", seconds / 60 % 60, " min");
   return "more than 99 h";
 }
 
