@@ -716,7 +716,7 @@ TEST_F(TableSweepTest, SamplesOfBadTablesAreBounded) {
 }
 
 TEST_F(TableSweepTest, HostCallsAreBoundedByThePage) {
-  for (int i = 0; i < 2000; ++i) store_.Put(absl::StrCat("tbl/n/", i), Registration(1));
+  for (int i = 0; i < 10'000; ++i) store_.Put(absl::StrCat("tbl/n/", i), Registration(1));
   engine_.changes = false;
   for (int tick = 0; tick < 3; ++tick) {
     metastore_ = testing::CountingMetaStore(&store_);

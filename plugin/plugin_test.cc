@@ -10,7 +10,9 @@
 #include <atomic>
 #include <cstdlib>
 #include <cstring>
+#include <filesystem>
 #include <functional>
+#include <iterator>
 #include <new>
 #include <stdexcept>
 #include <string>
@@ -837,6 +839,97 @@ TEST_F(PluginTest, BytesWithoutDataAreAViolation) {
   ExpectCountsAddUp();
   spoil_get = false;
   EXPECT_EQ(Tick(), MAINTENANCE_OK);
+}
+
+TEST_F(PluginTest, PagesThatBreakARuleAreNamedAndForgotten) {
+  for (const char* name : {"a", "b", "c"}) host_.entries[std::string("tbl/n/") + name] = Registration(1);
+  SetOption("maintenance_table_page_size", "2");
+  const auto real_scan = host_.metastore_.scan_page;
+  std::function<void(const maintenance_page_sink*)> spoil;
+  Replace(&host_.metastore_.scan_page,
+          [&](void* context, const maintenance_call* call, maintenance_bytes prefix, maintenance_bytes continuation,
+              uint32_t limit, const maintenance_page_sink* sink, maintenance_error* error) -> int32_t {
+            if (!spoil) return real_scan(context, call, prefix, continuation, limit, sink, error);
+            spoil(sink);
+            return MAINTENANCE_OK;
+          });
+  ASSERT_EQ(Create(), MAINTENANCE_OK);
+  const auto entry = [](const maintenance_page_sink* sink, const std::string& key) {
+    sink->entry(sink->context, Bytes(key), {"v", 1});
+  };
+  struct Case {
+    const char* words;
+    std::function<void(const maintenance_page_sink*)> spoil;
+  };
+  for (const Case& one :
+       {Case{"more entries than asked for, allowed 2",
+             [&](const maintenance_page_sink* sink) {
+               for (const char* key : {"tbl/n/a", "tbl/n/b", "tbl/n/c"}) entry(sink, key);
+               sink->end_of_prefix(sink->context);
+             }},
+        Case{"came twice",
+             [&](const maintenance_page_sink* sink) {
+               for (int i = 0; i < 2; ++i) entry(sink, "tbl/n/a");
+               sink->end_of_prefix(sink->context);
+             }},
+        Case{"outside the prefix",
+             [&](const maintenance_page_sink* sink) {
+               entry(sink, "other/n/a");
+               sink->end_of_prefix(sink->context);
+             }},
+        Case{"neither continued nor ended", [&](const maintenance_page_sink* sink) { entry(sink, "tbl/n/a"); }},
+        Case{"a continuation of 4097 bytes", [&](const maintenance_page_sink* sink) {
+               sink->continue_after(sink->context, Bytes(std::string(4097, 'c')));
+             }}}) {
+    SCOPED_TRACE(one.words);
+    spoil = one.spoil;
+    host_.maintained.clear();
+    EXPECT_EQ(Tick(), MAINTENANCE_INTERNAL);
+    EXPECT_THAT(tick_.error.message, StartsWith("scan_page: "));
+    EXPECT_THAT(tick_.error.message, HasSubstr(one.words));
+    EXPECT_THAT(host_.maintained, IsEmpty());
+    ExpectCountsAddUp();
+    spoil = nullptr;
+    // The next ticks walk as if nothing had been.
+    ASSERT_EQ(Tick(), MAINTENANCE_OK) << tick_.error.message;
+    ASSERT_EQ(Tick(), MAINTENANCE_OK) << tick_.error.message;
+    EXPECT_EQ(tick_.cycle_completed, 1);
+    EXPECT_THAT(host_.maintained, SizeIs(3));
+  }
+}
+
+// After each phase of its life the library is closed: no thread is left, and nobody is called any more.
+TEST_F(PluginTest, ClosingAfterEachPhaseLeavesNothingBehind) {
+  const auto threads = [] {
+    return std::distance(std::filesystem::directory_iterator("/proc/self/task"), std::filesystem::directory_iterator());
+  };
+  const auto threads_before = threads();
+  host_.entries["tbl/n/a"] = Registration(1);
+  host_.entries["tbl/n/bad"] = "corrupt";
+  for (int phase = 0; phase < 5; ++phase) {
+    SCOPED_TRACE(phase);
+    void* const library = dlopen(std::getenv("MAINTENANCE_PLUGIN"), RTLD_NOW | RTLD_LOCAL);
+    ASSERT_NE(library, nullptr);
+    if (phase >= 1) {
+      ASSERT_EQ(Create(), MAINTENANCE_OK);
+    }
+    if (phase >= 2) {
+      ASSERT_EQ(Tick(), MAINTENANCE_OK);
+    }
+    if (phase >= 3) {
+      host_.fault = [](const std::string&) -> int32_t { throw std::runtime_error("a host bug"); };
+      EXPECT_NE(Tick(), MAINTENANCE_OK);
+      host_.fault = nullptr;
+    }
+    if (phase >= 4) ExpectCursorIsSound();
+    EXPECT_EQ(Plugin().destroy(instance_, nullptr), MAINTENANCE_OK);
+    instance_ = nullptr;
+    const auto calls = host_.calls;
+    EXPECT_EQ(dlclose(library), 0);
+    EXPECT_EQ(threads(), threads_before);
+    EXPECT_EQ(host_.calls, calls);
+    EXPECT_THAT(host_.open_locks, IsEmpty());
+  }
 }
 
 // A table whose bytes could not be taken for want of memory is as good as it was.

@@ -3,5 +3,6 @@
 #define TOY_HEADER_SYNONYM_H_
 
 static const int BatchSizeMax = 1;
+static const int DryRunMax = 1;
 
 #endif
