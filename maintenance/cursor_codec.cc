@@ -47,6 +47,10 @@ absl::StatusOr<CursorState> DecodeCursor(absl::string_view prefix, absl::string_
     return Refuse(
         absl::StrCat("too short, ", encoded.size(), " bytes, allowed ", kHeaderSize + kChecksumSize, " or more"));
   }
+  if (encoded.size() > CursorSizeMax(registry::kPageSizeMax)) {
+    return Refuse(
+        absl::StrCat("too long, ", encoded.size(), " bytes, allowed ", CursorSizeMax(registry::kPageSizeMax)));
+  }
   if (encoded.substr(0, kMagic.size()) != kMagic) return Refuse("not one of this plugin's, or of another version");
   const absl::string_view body = encoded.substr(0, encoded.size() - kChecksumSize);
   if (IntegerAt(encoded, body.size(), 8) != Fingerprint(body)) return Refuse("damaged, its checksum does not match");

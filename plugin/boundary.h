@@ -17,12 +17,16 @@ namespace caretaker::boundary {
 
 inline maintenance_bytes ToBytes(absl::string_view view) { return {view.data(), view.size()}; }
 
-// REQUIRES: data is not NULL unless size is 0; see IsValid.
+// REQUIRES: IsValid(bytes).
 inline absl::string_view ToView(maintenance_bytes bytes) {
   return bytes.size == 0 ? absl::string_view() : absl::string_view(bytes.data, bytes.size);
 }
 
-inline bool IsValid(maintenance_bytes bytes) { return bytes.size == 0 || bytes.data != nullptr; }
+// May these bytes be read? A size that no object can have, -1 as an unsigned number for example, would end the process
+// in a hardened string_view.
+inline bool IsValid(maintenance_bytes bytes) {
+  return bytes.size == 0 || (bytes.data != nullptr && bytes.size <= size_t{PTRDIFF_MAX});
+}
 
 // The canonical code of a status; absl and the boundary use the same numbers.
 int32_t ToCode(const absl::Status& status);

@@ -109,6 +109,8 @@ absl::Status Tick(const maintenance_tick_context& arguments, maintenance_tick_co
     return absl::InvalidArgumentError(absl::StrCat("flags: ", arguments.flags, " has unknown bits, allowed ",
                                                    MAINTENANCE_TICK_DRY_RUN, "; clear them"));
   }
+  // For whoever gets the event, which has these results in it.
+  results->instance = arguments.instance;
   if ((arguments.flags & MAINTENANCE_TICK_DRY_RUN) == 0) return instance.Tick(results);
   maintenance_bytes_sink sink;
   if (!boundary::ReadStruct(arguments.dry_run_sink, sizeof(sink), &sink) || sink.bytes == nullptr) {

@@ -26,7 +26,8 @@ absl::Status SinkGate::TakeViolation(absl::string_view function) {
       return registry::ContractViolation(
           function, "a sink was called outside the call that it was passed to, or on another thread", "H-7");
     case SinkMisuse::kBytesWithoutData:
-      return registry::ContractViolation(function, "gave its sink bytes with a size and data NULL", "B-2");
+      return registry::ContractViolation(
+          function, "gave its sink bytes with a size and data NULL, or of a size that can not be", "B-2");
     case SinkMisuse::kStructTooSmall:
       return registry::ContractViolation(function, "gave its sink a struct that is NULL or too small", "B-1");
   }

@@ -50,7 +50,8 @@ absl::StatusOr<std::unique_ptr<Instance>> Instance::Create(const maintenance_cre
                                                    MAINTENANCE_CREATE_WITHOUT_GFLAGS, "; clear them"));
   }
   if (!boundary::IsValid(args.prefix) || !boundary::IsValid(args.cursor)) {
-    return absl::InvalidArgumentError("prefix or cursor: data is NULL with a size, allowed only with size 0");
+    return absl::InvalidArgumentError(
+        "prefix or cursor: data is NULL with a size, or the size can not be; NULL is allowed with size 0 only");
   }
   const absl::string_view prefix = args.prefix.size == 0 ? registry::kTablePrefix : boundary::ToView(args.prefix);
   if (absl::Status valid = registry::ValidateTablePrefix(prefix); !valid.ok()) return valid;

@@ -19,7 +19,7 @@
  *        takes as much of the message as it has room for.
  * [B-2]  A maintenance_bytes is borrowed: it is valid until the call that it was passed to returns, and
  *        is never NUL-terminated. Keys, values and continuations may hold any byte. data may be NULL
- *        only when size is 0.
+ *        only when size is 0; size is at most PTRDIFF_MAX.
  * [B-3]  Nothing allocated on one side is freed on the other.
  * [B-4]  Integers, not enums: a value that the reader does not know is junk, never undefined behaviour.
  *        Reserved members are zero.

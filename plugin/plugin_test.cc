@@ -269,6 +269,41 @@ TEST_F(PluginTest, WrongArgumentsAreRefusedWithAReason) {
   EXPECT_THAT(host_.calls, IsEmpty());
 }
 
+TEST_F(PluginTest, SizesThatCanNotBeAreRefused) {
+  for (const size_t size : {SIZE_MAX, size_t{PTRDIFF_MAX} + 1}) {
+    maintenance_create_args args = args_;
+    args.prefix = {"tbl/", size};
+    EXPECT_EQ(Plugin().create(&args, &instance_, &error_), MAINTENANCE_INVALID_ARGUMENT);
+    args = args_;
+    args.cursor = {"c", size};
+    EXPECT_EQ(Plugin().create(&args, &instance_, &error_), MAINTENANCE_INVALID_ARGUMENT);
+    EXPECT_THAT(error_.message, HasSubstr("the size can not be"));
+    auto option = Sized<maintenance_option>();
+    option.name = {"maintenance_lock_wait_ms", size};
+    option.value = {"1", 1};
+    EXPECT_EQ(Plugin().check_options(&option, 1, &error_), MAINTENANCE_INVALID_ARGUMENT);
+    option.name = {"maintenance_lock_wait_ms", 24};
+    option.value = {"1", size};
+    EXPECT_EQ(Plugin().check_options(&option, 1, &error_), MAINTENANCE_INVALID_ARGUMENT);
+  }
+  ASSERT_EQ(Create(), MAINTENANCE_OK);
+  EXPECT_EQ(Plugin().forget_failures(instance_, {"n", SIZE_MAX}, {"a", 1}, &error_), MAINTENANCE_INVALID_ARGUMENT);
+  EXPECT_EQ(Plugin().forget_failures(instance_, {"n", 1}, {"a", SIZE_MAX}, &error_), MAINTENANCE_INVALID_ARGUMENT);
+  const std::string long_cursor(200'000, 'c');
+  args_.cursor = Bytes(long_cursor);
+  maintenance_instance* other = nullptr;
+  EXPECT_EQ(Plugin().create(&args_, &other, &error_), MAINTENANCE_INVALID_ARGUMENT);
+  EXPECT_THAT(error_.message, HasSubstr("cursor: too long, 200000 bytes, allowed 164352"));
+}
+
+TEST_F(PluginTest, AnEventTellsWhoseItIs) {
+  static const maintenance_instance* seen;
+  host_.log_.event = [](void*, const maintenance_event* event) { seen = event->tick->instance; };
+  ASSERT_EQ(Create(), MAINTENANCE_OK);
+  ASSERT_EQ(Tick(), MAINTENANCE_OK);
+  EXPECT_EQ(seen, instance_);
+}
+
 TEST_F(PluginTest, CheckOptionsCreatesNothing) {
   SetOption("maintenance_lock_wait_ms", "600001");
   EXPECT_EQ(Plugin().check_options(args_.options, 1, &error_), MAINTENANCE_INVALID_ARGUMENT);

@@ -42,8 +42,8 @@ absl::Status ReadOptions(const maintenance_option* options, size_t count, std::v
     }
     next += host_option->struct_size;
     if (!boundary::IsValid(option.name) || !boundary::IsValid(option.value)) {
-      return absl::InvalidArgumentError(
-          absl::StrCat("option ", i, ": data is NULL with a size, allowed only with size 0"));
+      return absl::InvalidArgumentError(absl::StrCat(
+          "option ", i, ": data is NULL with a size, or the size can not be; NULL is allowed with size 0 only"));
     }
     const absl::StatusOr<Setting> setting = FindSetting(boundary::ToView(option.name));
     if (!setting.ok()) return setting.status();
