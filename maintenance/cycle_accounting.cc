@@ -17,9 +17,9 @@ bool CycleAccounting::TickEnds(const TickEnd& tick, int64_t now_ns) {
     return false;
   }
   if (!tick.completed) return false;
-  // Halves without rounding: 2 of 4 are not less than half.
-  const bool is_short = status_.completed > 0 && status_.visited < status_.last_visited - status_.visited &&
-                        status_.visited < status_.last_visited;
+  // Halves without rounding: 2 of 4 are not less than half. Before the first complete one nothing is.
+  const bool is_short =
+      status_.visited < status_.last_visited && status_.visited < status_.last_visited - status_.visited;
   ++status_.completed;
   status_.short_cycles += is_short ? 1 : 0;
   status_.last_visited = status_.visited;

@@ -851,6 +851,17 @@ TEST_F(TableSweepTest, CancelAndFenceAreAskedForBetweenScanRequests) {
   EXPECT_EQ(result_.scan_requests, 1u);
 }
 
+TEST_F(TableSweepTest, CrossingAHoleIsProgress) {
+  ScriptedScans hole(&store_, Hole);
+  SweepHost host{&hole, &codec_, &locks_, &engine_, nullptr, &clock_, true};
+  TableSweep sweep(host, *MaintenanceLimits::TryNew({}), "tbl/");
+  for (int tick = 0; tick < 6; ++tick) {
+    sweep.Tick(&result_);
+    EXPECT_EQ(result_.finished(), 0u);
+    EXPECT_EQ(result_.stalled_ticks, 0u) << "each tick is further in";
+  }
+}
+
 TEST_F(TableSweepTest, ASpentBudgetEndsTheScanRequests) {
   ScriptedScans hole(&store_, [&](absl::string_view continuation, registry::PageSink& sink) {
     clock_.AdvanceMs(40);
